@@ -1,0 +1,2 @@
+//! The program `navin`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Recorded commands: records, command and control memory, the flattened stream.

@@ -1,0 +1,1 @@
+//! Book-keeping without a device: serials, texture and sampler pools.

@@ -1,0 +1,1 @@
+//! NVN GPU programs: Maxwell machine code decoded, structured and written as SPIR-V.

@@ -1,0 +1,1 @@
+//! The queue scheduler: streams, syncs, events and receipts as a state machine.

@@ -1,0 +1,1 @@
+//! The Vulkan side: device, imported memory, images, shader objects, descriptor tables, encoder.

@@ -1,0 +1,1 @@
+//! The NVN driver: entry points, objects, submission, replay on Vulkan, present.
