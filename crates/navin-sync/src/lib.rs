@@ -1,1 +1,37 @@
-//! The queue scheduler: streams, syncs, events and receipts as a state machine.
+//! The queue scheduler: which step of which NVN queue runs next, as a state machine without a device or a clock.
+//!
+//! What flows through: the driver flattens a submission and cuts it at waits and fences into [`Step`]s, and gives
+//! them to [`Scheduler::submit`] (guest threads). The submit thread calls [`Scheduler::run_ready`], which hands
+//! each ready [`Step::Work`] and [`Step::Present`] to the driver's [`Executor`] in the order of arrival; the
+//! executor encodes it, submits it and answers with a *ticket*, the timeline value that its end will signal. The
+//! completion thread reports values that were reached to [`Scheduler::complete`], after the CPU-visible writes
+//! behind them exist. Guest threads wait in [`Scheduler::wait`] and [`Scheduler::finish`].
+//!
+//! Four words:
+//! - a *step* is the smallest thing that is scheduled; a queue is a first-in first-out list of them, and only a
+//!   queue's first step can be ready (B229: an unresolved wait parks its own queue and no other);
+//! - a *ticket* is physical: a value of the one timeline of all submissions, 0 before the first;
+//! - a *receipt* is logical: one fence of one queue, made when the fence is submitted, so before its ticket can
+//!   be known. It gets its ticket when the queue reaches the fence (B232), and a wait holds the receipt that was
+//!   the sync's newest when the wait was submitted, whatever the sync is fenced with later;
+//! - an event's *encoded value* is what memory will hold once everything encoded so far has run. A wait that the
+//!   encoded value satisfies need not wait for the GPU: its queue goes on behind the writer, in submission order.
+//!
+//! Layers: `core` is the state machine, single-threaded and without locks; [`Scheduler`] puts it behind one lock
+//! and adds what blocks.
+
+mod core;
+mod executor;
+mod ids;
+mod receipt;
+mod scheduler;
+mod step;
+
+pub use executor::{EventSignal, Executed, Executor, SignalMode};
+pub use ids::{QueueId, SyncId};
+pub use scheduler::{Dropped, QueueStatus, Scheduler, SubmitError, SyncState, WaitResult};
+pub use step::{Step, StepKind, WaitMode};
+
+/// A value of the device's timeline of submissions: work with this ticket has ended once the timeline has
+/// reached it. 0 is before all work, so always reached.
+pub type Ticket = u64;
