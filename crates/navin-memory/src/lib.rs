@@ -1,1 +1,54 @@
-//! Guest memory: the 40-bit GPU address space, pools and their storage.
+//! Guest memory as the GPU sees it: the 40-bit address space, pools, and the page table that shaders walk.
+//!
+//! What flows through: an entry point (guest thread) checks what the guest passes with [`PoolDesc::validate`],
+//! takes a range from [`AddressSpace::allocate`] and makes a [`Pool`]. The submit thread turns addresses in
+//! records into (pool, offset) by an [`AddressReader`], several times a draw. Every change of what is mapped also
+//! goes into the [`PageTable`], whose [`PageWrite`]s `navin-vulkan` carries out on the table's GPU buffers; shaders
+//! that dereference raw pointers walk those. Nothing here touches the memory itself.
+//!
+//! - [`address_space`]: reservations and the interval map from addresses to pools.
+//! - [`pool`]: flags, validation, and what is known of one pool.
+//! - [`page_table`]: the image of the two-level table.
+
+pub mod address_space;
+pub mod page_table;
+pub mod pool;
+
+pub use address_space::{AddressReader, AddressSpace, Mapping, Reservation, SpaceError};
+pub use page_table::{PageTable, PageWrite};
+pub use pool::{CpuAccess, GpuAccess, Pool, PoolDesc, PoolError, PoolFlags, PoolId, PoolIds, Storage};
+
+/// Bits of a GPU address.
+pub const ADDRESS_BITS: u32 = 40;
+/// First address past the space.
+pub const ADDRESS_END: u64 = 1 << ADDRESS_BITS;
+/// The big page: every pool's range begins at a multiple of it, and a page-table entry covers one.
+pub const BIG_PAGE: u64 = 64 << 10;
+/// The small page: pools' memory and size, and the mappings of virtual pools, are in multiples of it.
+pub const SMALL_PAGE: u64 = 4 << 10;
+
+/// A range of GPU addresses, not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GpuRange {
+    /// First address.
+    pub start: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl GpuRange {
+    /// First address past the range.
+    pub fn end(self) -> u64 {
+        self.start + self.size
+    }
+
+    /// Whether the address lies in the range.
+    pub fn contains(self, address: u64) -> bool {
+        address >= self.start && address - self.start < self.size
+    }
+}
+
+/// `value` rounded up to a multiple of `to` (a power of two); `None` past the end of `u64`.
+pub(crate) fn round_up(value: u64, to: u64) -> Option<u64> {
+    value.checked_add(to - 1).map(|sum| sum & !(to - 1))
+}
