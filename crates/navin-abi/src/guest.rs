@@ -41,6 +41,10 @@ impl<T> std::fmt::Debug for GuestPtr<T> {
 unsafe impl<T> Send for GuestPtr<T> {}
 // SAFETY: as for Send.
 unsafe impl<T> Sync for GuestPtr<T> {}
+// SAFETY: all zero bytes are the null pointer.
+unsafe impl<T> bytemuck::Zeroable for GuestPtr<T> {}
+// SAFETY: a transparent u64, without padding; any bits are an address.
+unsafe impl<T: 'static> bytemuck::Pod for GuestPtr<T> {}
 
 impl<T> GuestPtr<T> {
     /// The null pointer.

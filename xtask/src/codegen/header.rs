@@ -1,0 +1,5 @@
+//! Writes `nvn.h`.
+use super::facts::Facts;
+pub fn nvn_h(_facts: &Facts) -> String {
+    String::new()
+}
