@@ -15,6 +15,7 @@
 //! - Any enumerator may be a number that names nothing; whoever interprets one handles that.
 
 mod buffer;
+mod command_buffer;
 mod descriptor_pool;
 mod device;
 mod event;
@@ -29,6 +30,7 @@ mod view;
 mod window;
 
 pub use buffer::{BufferBuilderRecord, BufferRecord};
+pub use command_buffer::CommandBufferRecord;
 pub use descriptor_pool::{SamplerPoolRecord, TexturePoolRecord};
 pub use device::{DeviceBuilderRecord, DeviceRecord};
 pub use event::{EventBuilderRecord, EventRecord};
