@@ -85,7 +85,7 @@ impl<T> GuestPtr<T> {
 
     /// Whether the address is a multiple of `T`'s alignment.
     pub fn is_aligned(self) -> bool {
-        self.address % align_of::<T>() as u64 == 0
+        self.address.is_multiple_of(align_of::<T>() as u64)
     }
 
     /// Copies the value out; `None` for null. Alignment does not matter.

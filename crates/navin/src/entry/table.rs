@@ -21,6 +21,7 @@ impl EntryPoint {
     }
 
     /// The address, never null.
+    #[inline(always)]
     pub const fn address(self) -> *const () {
         self.0 as *const ()
     }
@@ -104,7 +105,7 @@ pub fn table() -> &'static [EntryPoint; FUNCTION_COUNT] {
 }
 
 /// The address of a function's entry point, never null; to be called as its [`pfn`](navin_abi::pfn) type.
-#[inline]
+#[inline(always)]
 pub fn entry_point(id: FunctionId) -> *const () {
     TABLE[id.0 as usize].address()
 }
