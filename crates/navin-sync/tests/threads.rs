@@ -1,0 +1,254 @@
+//! The scheduler under real threads.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use common::{Gpu, Sched, Work, wait_event, work};
+use navin_sync::{Executed, Executor, QueueId, Step, SyncState, Ticket, WaitMode, WaitResult};
+
+/// An executor that counts who is inside it, with a GPU that another thread moves.
+struct Counting {
+    inside: Arc<AtomicU32>,
+    ticket: Arc<AtomicU64>,
+    runs: Arc<Mutex<Vec<(QueueId, u32)>>>,
+}
+
+impl Executor for Counting {
+    type Work = Work;
+    type Present = u32;
+
+    fn execute(&mut self, queue: QueueId, work: Work, _: Ticket) -> Executed {
+        assert_eq!(self.inside.fetch_add(1, Ordering::AcqRel), 0, "two threads replay at once");
+        self.runs.lock().unwrap().push((queue, work.name));
+        self.inside.fetch_sub(1, Ordering::AcqRel);
+        (self.ticket.fetch_add(1, Ordering::AcqRel) + 1).into()
+    }
+
+    fn present(&mut self, _: QueueId, _: u32, _: Ticket) {}
+
+    fn completed(&self) -> Ticket {
+        0
+    }
+
+    fn read_event(&self, _: u64) -> Option<u32> {
+        Some(0)
+    }
+}
+
+#[test]
+fn b233_submits_from_several_threads_replay_one_at_a_time_and_in_order() {
+    const EACH: u32 = 10_000;
+    let scheduler = Sched::new();
+    let queues = [scheduler.create_queue(), scheduler.create_queue()];
+    let (inside, ticket, runs) = (Arc::default(), Arc::default(), Arc::<Mutex<Vec<_>>>::default());
+    let executor = || Counting { inside: Arc::clone(&inside), ticket: Arc::clone(&ticket), runs: Arc::clone(&runs) };
+    std::thread::scope(|scope| {
+        for queue in queues {
+            // Each guest thread also replays, with an executor of its own over the same device.
+            let (mut executor, scheduler) = (executor(), &scheduler);
+            scope.spawn(move || {
+                for name in 0..EACH {
+                    scheduler.submit(queue, [work(name)]).unwrap();
+                    scheduler.run_ready(&mut executor);
+                }
+            });
+        }
+    });
+    let runs = runs.lock().unwrap();
+    assert_eq!(runs.len(), 2 * EACH as usize, "whoever was inside took up what others submitted");
+    for queue in queues {
+        let names = runs.iter().filter(|(at, _)| *at == queue).map(|(_, name)| *name);
+        assert!(names.eq(0..EACH));
+    }
+}
+
+/// Runs a submit thread and a completion thread around `guest`.
+fn with_device(guest: impl FnOnce(&Sched)) {
+    let scheduler = Sched::new();
+    let stop = AtomicBool::new(false);
+    let ticket = Arc::new(AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut executor = Counting { inside: Arc::default(), ticket: Arc::clone(&ticket), runs: Arc::default() };
+            while !stop.load(Ordering::Acquire) {
+                scheduler.run_ready(&mut executor);
+                scheduler.wait_for_work(Some(Duration::from_secs(5)));
+            }
+        });
+        scope.spawn(|| {
+            while !stop.load(Ordering::Acquire) {
+                // The GPU is two submissions behind, and catches up when it is left alone.
+                let now = ticket.load(Ordering::Acquire);
+                scheduler.complete(now.saturating_sub(2));
+                std::thread::sleep(Duration::from_micros(20));
+                if ticket.load(Ordering::Acquire) == now {
+                    scheduler.complete(now);
+                }
+            }
+        });
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| guest(&scheduler)));
+        stop.store(true, Ordering::Release);
+        scheduler.poke();
+        if let Err(panic) = result {
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
+#[test]
+fn frames_with_two_syncs_from_two_threads_never_hang() {
+    with_device(|scheduler| {
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let queue = scheduler.create_queue();
+                    let syncs = [scheduler.create_sync(), scheduler.create_sync()];
+                    for frame in 0..500u32 {
+                        let sync = syncs[frame as usize % 2];
+                        let result = scheduler.wait(sync, None);
+                        assert!(matches!(result, WaitResult::AlreadySignaled | WaitResult::ConditionSatisfied));
+                        scheduler.submit(queue, [work(frame), Step::FenceSync(sync), Step::Present(frame)]).unwrap();
+                        if frame % 50 == 0 {
+                            assert_ne!(scheduler.finish(queue), WaitResult::Failed);
+                            assert_eq!(scheduler.sync_state(sync), Some(SyncState::Signaled));
+                        }
+                    }
+                    assert_ne!(scheduler.finish(queue), WaitResult::Failed);
+                    assert_eq!(scheduler.destroy_queue(queue).map(|dropped| dropped.work.len()), Some(0));
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn a_completed_ticket_wakes_every_waiter_soon() {
+    let scheduler = Sched::new();
+    let queue = scheduler.create_queue();
+    let sync = scheduler.create_sync();
+    let mut gpu = Gpu::new();
+    scheduler.submit(queue, [work(1), Step::FenceSync(sync)]).unwrap();
+    std::thread::scope(|scope| {
+        let waiters: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let result = scheduler.wait(sync, Some(Duration::from_secs(20)));
+                    (result, Instant::now())
+                })
+            })
+            .collect();
+        let ticket = scope.spawn(|| scheduler.wait_ticket(sync, None));
+        std::thread::sleep(Duration::from_millis(20));
+        scheduler.run_ready(&mut gpu);
+        assert_eq!(ticket.join().unwrap(), Ok(1));
+        let done = Instant::now();
+        gpu.complete(&scheduler, 1);
+        for waiter in waiters {
+            let (result, at) = waiter.join().unwrap();
+            assert_eq!(result, WaitResult::ConditionSatisfied);
+            assert!(at.duration_since(done) < Duration::from_secs(5));
+        }
+    });
+}
+
+#[test]
+fn finalizing_while_somebody_waits_ends_the_wait() {
+    let scheduler = Sched::new();
+    let (queue, other) = (scheduler.create_queue(), scheduler.create_queue());
+    let sync = scheduler.create_sync();
+    scheduler.submit(queue, [wait_event(8, WaitMode::Equal, 1), work(1), Step::FenceSync(sync)]).unwrap();
+    std::thread::scope(|scope| {
+        let cpu = scope.spawn(|| scheduler.wait(sync, None));
+        let finish = scope.spawn(|| scheduler.finish(queue));
+        std::thread::sleep(Duration::from_millis(20));
+        // The sync goes: whoever waits holds the fence, not the sync.
+        assert!(scheduler.destroy_sync(sync));
+        std::thread::sleep(Duration::from_millis(10));
+        assert!(!cpu.is_finished());
+        scheduler.destroy_queue(queue).unwrap();
+        assert_eq!(cpu.join().unwrap(), WaitResult::Failed);
+        assert_eq!(finish.join().unwrap(), WaitResult::Failed);
+    });
+    assert_eq!(scheduler.finish(other), WaitResult::AlreadySignaled);
+}
+
+#[test]
+fn losing_the_device_ends_every_wait() {
+    let scheduler = Sched::new();
+    let queue = scheduler.create_queue();
+    let sync = scheduler.create_sync();
+    let mut gpu = Gpu::new();
+    scheduler.submit(queue, [work(1), Step::FenceSync(sync)]).unwrap();
+    scheduler.run_ready(&mut gpu);
+    std::thread::scope(|scope| {
+        let waits = [scope.spawn(|| scheduler.wait(sync, None)), scope.spawn(|| scheduler.finish(queue))];
+        std::thread::sleep(Duration::from_millis(20));
+        scheduler.lose_device();
+        for wait in waits {
+            assert_eq!(wait.join().unwrap(), WaitResult::Failed);
+        }
+    });
+}
+
+#[test]
+fn the_submit_thread_is_woken_by_a_submission_and_not_twice() {
+    let scheduler = Sched::new();
+    let queue = scheduler.create_queue();
+    let mut gpu = Gpu::new();
+    scheduler.run_ready(&mut gpu);
+    assert!(!scheduler.wait_for_work(Some(Duration::from_millis(1))));
+    std::thread::scope(|scope| {
+        let woken = scope.spawn(|| scheduler.wait_for_work(None));
+        std::thread::sleep(Duration::from_millis(10));
+        scheduler.submit(queue, [work(1)]).unwrap();
+        assert!(woken.join().unwrap());
+    });
+    scheduler.run_ready(&mut gpu);
+    assert!(!scheduler.wait_for_work(Some(Duration::from_millis(1))), "what ran is no news");
+}
+
+#[test]
+fn work_submitted_while_the_executor_is_busy_is_taken_up() {
+    /// Submits from inside execute and flush, as a guest thread might at that moment.
+    struct Busy<'a> {
+        scheduler: &'a Sched,
+        queue: QueueId,
+        gpu: Gpu,
+        flushed: bool,
+    }
+    impl Executor for Busy<'_> {
+        type Work = Work;
+        type Present = u32;
+        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket) -> Executed {
+            if item.name == 1 {
+                // The lock is not held here, or this would hang.
+                std::thread::scope(|scope| {
+                    scope.spawn(|| self.scheduler.submit(self.queue, [work(2)]).unwrap());
+                });
+            }
+            self.gpu.execute(queue, item, after)
+        }
+        fn present(&mut self, _: QueueId, _: u32, _: Ticket) {}
+        fn flush(&mut self) {
+            if !std::mem::replace(&mut self.flushed, true) {
+                self.scheduler.submit(self.queue, [work(3)]).unwrap();
+                assert!(!self.scheduler.run_ready(&mut Gpu::new()), "one thread replays at a time");
+            }
+        }
+        fn completed(&self) -> Ticket {
+            0
+        }
+        fn read_event(&self, _: u64) -> Option<u32> {
+            None
+        }
+    }
+    let scheduler = Sched::new();
+    let (a, b) = (scheduler.create_queue(), scheduler.create_queue());
+    scheduler.submit(a, [work(1)]).unwrap();
+    let mut busy = Busy { scheduler: &scheduler, queue: b, gpu: Gpu::new(), flushed: false };
+    assert!(scheduler.run_ready(&mut busy));
+    assert_eq!(busy.gpu.names(), [1, 2, 3]);
+}
