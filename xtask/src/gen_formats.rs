@@ -5,7 +5,6 @@
 //! table with the facts, so that a forgotten run is noticed.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -53,20 +52,8 @@ const VK_MORE: &[(&str, i32)] = &[
 /// Where the generated file lies, relative to the repository's root.
 pub const OUTPUT: &str = "crates/navin-texture/src/format/table.rs";
 
-/// Reads the facts below `root` and writes the table; nothing is written when it would not change.
-pub fn generate(root: &Path) -> Result<()> {
-    let facts = root.join("facts/nvn_formats.tsv");
-    let text = std::fs::read_to_string(&facts).with_context(|| format!("reading {}", facts.display()))?;
-    let table = table(&text)?;
-    let output = root.join(OUTPUT);
-    if std::fs::read_to_string(&output).ok().as_deref() != Some(table.as_str()) {
-        std::fs::write(&output, table).with_context(|| format!("writing {}", output.display()))?;
-    }
-    Ok(())
-}
-
 /// The generated file's text, from the text of `nvn_formats.tsv`.
-fn table(facts: &str) -> Result<String> {
+pub fn table(facts: &str) -> Result<String> {
     let mut lines = facts.lines();
     let header: Vec<&str> = lines.next().context("no header line")?.split('\t').collect();
     let column = |name: &str| header.iter().position(|h| *h == name).with_context(|| format!("no column {name}"));
@@ -144,7 +131,10 @@ fn vk_value(name: &str) -> Result<i32> {
         return Ok(*value);
     }
     // The list writes the footprints of ASTC with a large X.
-    let at = VK_CORE.split_whitespace().position(|n| n.eq_ignore_ascii_case(short)).with_context(|| format!("unknown: {name}"))?;
+    let at = VK_CORE
+        .split_whitespace()
+        .position(|n| n.eq_ignore_ascii_case(short))
+        .with_context(|| format!("unknown: {name}"))?;
     Ok(i32::try_from(at)?)
 }
 

@@ -1,6 +1,7 @@
 //! Repository chores: `cargo xtask <chore>`. One module and one variant a chore.
 
 mod codegen;
+mod gen_formats;
 
 use clap::Parser;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: writes the Rust tables of `navin-abi` and the clients' `nvn.h` from `facts/`.
+//! `cargo xtask gen`: writes the Rust tables of `navin-abi` and other crates and the clients' `nvn.h` from `facts/`.
 //!
 //! The files are checked in, so that a build needs no generator; `gen --check` and a test fail when they are
 //! stale. Output depends on nothing but the tables and this code.
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use facts::Facts;
+
+use crate::gen_formats;
 
 /// Options of `cargo xtask gen`.
 #[derive(clap::Args)]
@@ -31,6 +33,10 @@ fn root() -> PathBuf {
 /// Every generated file: path from the root, content.
 fn outputs(root: &Path) -> Result<Vec<(&'static str, String)>> {
     let facts = Facts::read(&root.join("facts"))?;
+    let table = |name: &str| {
+        let path = root.join("facts").join(name);
+        std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
+    };
     Ok(vec![
         ("crates/navin-abi/src/generated/enums.rs", rust::enums(&facts)),
         ("crates/navin-abi/src/generated/functions.rs", rust::functions(&facts)),
@@ -39,6 +45,7 @@ fn outputs(root: &Path) -> Result<Vec<(&'static str, String)>> {
         ("crates/navin-abi/src/generated/device_info.rs", rust::device_info(&facts)),
         ("crates/navin-abi/src/generated/structs.rs", rust::structs(&facts)),
         ("crates/navin-abi/src/generated/sizes.rs", rust::sizes(&facts)),
+        (gen_formats::OUTPUT, gen_formats::table(&table("nvn_formats.tsv")?)?),
         ("clients/include/nvn.h", header::nvn_h(&facts)),
     ])
 }
