@@ -20,6 +20,20 @@ pub enum Validation {
     Fail,
 }
 
+/// Where guest programs expect what the driver puts into constant banks 0 and 2
+/// (`facts/nvn_driver_constants.md`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ConstantLayoutChoice {
+    /// Told from each program's control section: programs of the open compiler that the test corpus is made with
+    /// are known, everything else is taken for the platform's.
+    #[default]
+    Auto,
+    /// The layout of the platform's own compiler.
+    Production,
+    /// The layout of the test corpus.
+    Corpus,
+}
+
 /// The driver's settings. [`Config::load`] reads them; [`Config::default`] is a run without limit that writes no
 /// frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,6 +56,10 @@ pub struct Config {
     pub log: String,
     /// Part of the name of the Vulkan device to use; `None` takes the best.
     pub device: Option<String>,
+    /// Which constant layout guest programs were compiled for.
+    pub constant_layout: ConstantLayoutChoice,
+    /// Folder that each program's listing and SPIR-V are written to; `None` writes none.
+    pub dump_shaders: Option<PathBuf>,
     /// File descriptor of the pipe on which the driver writes its status lines (see [`crate::status`]).
     pub status_fd: Option<i32>,
     /// Things worth a line in the log: variables that look like settings and are none.
@@ -60,6 +78,8 @@ impl Default for Config {
             strict: false,
             log: DEFAULT_LOG.to_owned(),
             device: None,
+            constant_layout: ConstantLayoutChoice::Auto,
+            dump_shaders: None,
             status_fd: None,
             notes: Vec::new(),
         }
@@ -84,7 +104,12 @@ pub struct Key {
 
 /// Every setting there is.
 pub const KEYS: &[Key] = &[
-    Key { name: "frames", expects: "a whole number from 1", about: "end after so many presented frames", in_file: true },
+    Key {
+        name: "frames",
+        expects: "a whole number from 1",
+        about: "end after so many presented frames",
+        in_file: true,
+    },
     Key { name: "out", expects: "a folder", about: "write presented frames there", in_file: true },
     Key { name: "every", expects: "a whole number from 1", about: "write only every n-th frame", in_file: true },
     Key { name: "raw", expects: "true or false", about: "write raw RGBA8 instead of PNG", in_file: true },
@@ -103,6 +128,18 @@ pub const KEYS: &[Key] = &[
     Key { name: "strict", expects: "true or false", about: "a fault line makes the run fail", in_file: true },
     Key { name: "log", expects: "a log filter such as warn or navin=debug", about: "what is logged", in_file: true },
     Key { name: "device", expects: "part of a device's name", about: "which Vulkan device to use", in_file: true },
+    Key {
+        name: "constant_layout",
+        expects: "auto, production or corpus",
+        about: "where guest programs expect the driver's constants",
+        in_file: true,
+    },
+    Key {
+        name: "dump_shaders",
+        expects: "a folder",
+        about: "write each program's listing and SPIR-V there",
+        in_file: true,
+    },
     Key { name: "status_fd", expects: "an open file descriptor", about: "where status lines go", in_file: false },
 ];
 
@@ -187,6 +224,15 @@ impl Config {
     /// The first setting that cannot be used. A driver that must go on anyway reports it and takes
     /// [`Config::default`].
     pub fn load() -> Result<Self, ConfigError> {
+        Self::load_with(&[])
+    }
+
+    /// As [`Config::load`], with variables that win over those of the process: what a child process will read
+    /// that is given them.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn load_with(overrides: &[(String, String)]) -> Result<Self, ConfigError> {
         let file = match Self::find_file() {
             Some(path) => match std::fs::read_to_string(&path) {
                 Ok(text) => Some((path, text)),
@@ -197,10 +243,10 @@ impl Config {
             None => None,
         };
         let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
-        Self::from_sources(
-            file,
-            std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
-        )
+        let process = std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .filter(|(k, _)| overrides.iter().all(|(o, _)| o != k));
+        Self::from_sources(file, process.chain(overrides.iter().cloned()))
     }
 
     /// The file that [`Config::load`] reads, by the order in the module's description. `$NAVIN_CONFIG` is taken
@@ -290,6 +336,15 @@ impl Config {
                 self.log = text.to_owned();
             }
             "device" => self.device = Some(text.to_owned()),
+            "constant_layout" => {
+                self.constant_layout = match text {
+                    "auto" => ConstantLayoutChoice::Auto,
+                    "production" => ConstantLayoutChoice::Production,
+                    "corpus" => ConstantLayoutChoice::Corpus,
+                    _ => return Err(bad()),
+                }
+            }
+            "dump_shaders" => self.dump_shaders = Some(PathBuf::from(text)),
             "status_fd" => self.status_fd = Some(text.parse().ok().filter(|fd| *fd >= 0).ok_or_else(bad)?),
             _ => return Err(bad()),
         }

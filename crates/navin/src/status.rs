@@ -238,8 +238,9 @@ mod system {
     }
 
     extern "C" fn on_signal(signal: libc::c_int) {
-        // The second signal means now: the guest does not present, or not soon enough.
-        if STOP.swap(true, Ordering::Relaxed) {
+        // SIGINT reaches the whole foreground group and may be sent on by the runner as well, so any number of
+        // them means the same. SIGTERM after it means now: the guest does not present, or not soon enough.
+        if STOP.swap(true, Ordering::Relaxed) && signal == libc::SIGTERM {
             // SAFETY: _exit may be called in a signal handler.
             unsafe { libc::_exit(128 + signal) };
         }
