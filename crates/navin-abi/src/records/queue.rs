@@ -11,12 +11,6 @@ pub struct QueueRecord {
     pub flags: i32,
     /// The host's never-reused number of the queue.
     pub serial: u64,
-    /// Bytes of command memory that submissions used since the last reset, by the guest's count of handles.
-    pub command_memory_used: u64,
-    /// As `command_memory_used`, for compute memory.
-    pub compute_memory_used: u64,
-    /// As `command_memory_used`, for control memory.
-    pub control_memory_used: u64,
 }
 
 super::record!(QueueRecord in "NVNqueue", magic b"NVqu", at most 8192 bytes);
@@ -24,14 +18,7 @@ super::record!(QueueRecord in "NVNqueue", magic b"NVqu", at most 8192 bytes);
 impl QueueRecord {
     /// A live queue.
     pub const fn new(serial: u64, flags: i32) -> Self {
-        Self {
-            magic: <Self as super::Record>::MAGIC,
-            flags,
-            serial,
-            command_memory_used: 0,
-            compute_memory_used: 0,
-            control_memory_used: 0,
-        }
+        Self { magic: <Self as super::Record>::MAGIC, flags, serial }
     }
 }
 
