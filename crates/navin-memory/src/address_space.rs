@@ -86,12 +86,42 @@ struct Snapshot {
     generation: u64,
     starts: Vec<u64>,
     intervals: Vec<Interval>,
+    /// The used addresses are cut into granules of `1 << shift` bytes; entry g is how many mappings begin before
+    /// granule g, so that a search looks only at those that begin in one granule, mostly one or none.
+    granules: Vec<u32>,
+    shift: u32,
 }
 
 impl Snapshot {
+    fn new(generation: u64, mappings: &BTreeMap<u64, Interval>) -> Self {
+        let starts: Vec<u64> = mappings.keys().copied().collect();
+        let (first, last) = match (starts.first(), starts.last()) {
+            (Some(&first), Some(&last)) => (first, last),
+            _ => return Self { generation, ..Self::default() },
+        };
+        // About two granules a mapping.
+        let span = last - first + 1;
+        let shift = (span / (2 * starts.len() as u64)).max(1).ilog2() + 1;
+        let mut granules = vec![0; (span >> shift) as usize + 2];
+        for start in &starts {
+            granules[((start - first) >> shift) as usize + 1] += 1;
+        }
+        let mut before = 0;
+        for count in &mut granules {
+            before += *count;
+            *count = before;
+        }
+        Self { generation, starts, intervals: mappings.values().copied().collect(), granules, shift }
+    }
+
     /// Index of the mapping that holds the address.
     fn find(&self, address: u64) -> Option<usize> {
-        let index = self.starts.partition_point(|&start| start <= address).checked_sub(1)?;
+        let into = address.checked_sub(*self.starts.first()?)?;
+        // Past the last granule the candidate is the last mapping.
+        let granule = ((into >> self.shift) as usize).min(self.granules.len().checked_sub(2)?);
+        let (from, to) = (self.granules[granule] as usize, self.granules[granule + 1] as usize);
+        let began = from + self.starts[from..to].partition_point(|&start| start <= address);
+        let index = began.checked_sub(1)?;
         (address - self.starts[index] < self.intervals[index].size).then_some(index)
     }
 
@@ -264,11 +294,7 @@ impl AddressSpace {
         let mut state = self.lock();
         let generation = self.generation.load(Ordering::Relaxed);
         if state.snapshot.generation != generation {
-            state.snapshot = Arc::new(Snapshot {
-                generation,
-                starts: state.mappings.keys().copied().collect(),
-                intervals: state.mappings.values().copied().collect(),
-            });
+            state.snapshot = Arc::new(Snapshot::new(generation, &state.mappings));
         }
         Arc::clone(&state.snapshot)
     }

@@ -120,7 +120,7 @@ fn the_part_of_a_last_page_is_told() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     /// Pools come and go; each is put into the table as the renderer does. Then for every address near any pool
     /// that ever was, the walk gives the pool's device address plus the offset, or the zero page.
