@@ -1,6 +1,6 @@
 //! Records: what a guest's commands look like in command memory.
 //!
-//! The entry points write records through the cursor; flatten copies whole ones into a
+//! The entry points write records through [`CommandBuffer`](crate::CommandBuffer); flatten copies whole ones into a
 //! [`Stream`](crate::Stream); replay reads them as [`Record`].
 //!
 //! A record is a header word, a fixed part, and a run of equal elements, each of them optional:
@@ -118,6 +118,10 @@ pub trait Command {
     type Tail: Pod;
     /// Words of a record without its run.
     const HEAD_WORDS: usize = 1 + size_of::<Self::Head>() / 4;
+    /// Fewest elements of the run.
+    const MIN_TAIL: usize;
+    /// Most elements of the run.
+    const MAX_TAIL: usize;
 }
 
 /// What lengths an opcode's records may have.
@@ -336,6 +340,8 @@ macro_rules! records {
             type Immediate = or_unit!($($imm)?);
             type Head = or_unit!($($head)?);
             type Tail = or_word!($($tail)?);
+            const MIN_TAIL: usize = or_zero!($($min)?);
+            const MAX_TAIL: usize = or_zero!($($max)?);
         })*
 
         const fn shapes() -> [Shape; 256] {
@@ -606,7 +612,7 @@ records! {
     /// Restores the coarse depth state.
     0x9d RestoreZCullData { head: BufferRange, }
 
-    // Debugging: only recorded where labels are asked for (`debug_labels`).
+    // Debugging: only recorded where labels are asked for ([`Host::debug_labels`](crate::Host::debug_labels)).
     /// Opens a named group. The text fills the words, zero-padded.
     0xa0 PushDebugGroup { tail: [u32; 0..=15], }
     /// Closes the group.

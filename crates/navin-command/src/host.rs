@@ -1,0 +1,110 @@
+//! What the host keeps beside the guest's command buffers: one [`Host`] a process, a static of the driver.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use navin_abi::GuestPtr;
+use navin_abi::records::CommandBufferRecord;
+use navin_abi::types::NVNcommandBufferMemoryEvent;
+
+use crate::control::{ControlMemory, LENT_BLOCK};
+use crate::lender::{BOUND, Lender};
+
+/// Calls the guest's memory callback: the callback's guest address, the command buffer, the event, the bytes
+/// needed, the guest's own argument.
+pub type CallbackRunner = fn(u64, GuestPtr<CommandBufferRecord>, NVNcommandBufferMemoryEvent, usize, u64);
+
+/// Host-side state of recording. Recording touches it only where memory runs out, or where recordings begin, so
+/// a draw takes no lock (B422).
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) control: ControlMemory,
+    pub(crate) lender: Lender,
+    recordings: AtomicU64,
+    debug_labels: AtomicBool,
+    runner: CallbackRunner,
+}
+
+impl Host {
+    /// A host that calls memory callbacks as native functions.
+    pub const fn new() -> Self {
+        Self::with(run_native, BOUND)
+    }
+
+    /// A host with another way to call memory callbacks, for guests whose code runs elsewhere than on this
+    /// processor, and another bound of the bytes lent at a time.
+    pub const fn with(runner: CallbackRunner, bound: u64) -> Self {
+        Self {
+            control: ControlMemory::new(),
+            lender: Lender::new(bound),
+            recordings: AtomicU64::new(0),
+            debug_labels: AtomicBool::new(false),
+            runner,
+        }
+    }
+
+    /// Bytes of command memory that are lent at present.
+    pub fn lent_bytes(&self) -> u64 {
+        self.lender.lent_bytes()
+    }
+
+    /// Whether debug groups and markers are recorded. Off by default: the driver's own take no command memory,
+    /// which guests measure (B224). For captures and debuggers.
+    pub fn debug_labels(&self) -> bool {
+        self.debug_labels.load(Ordering::Relaxed)
+    }
+
+    /// Turns the recording of debug groups and markers on or off.
+    pub fn set_debug_labels(&self, on: bool) {
+        self.debug_labels.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn next_recording(&self) -> u64 {
+        self.recordings.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn run_callback(
+        &self,
+        callback: u64,
+        command_buffer: GuestPtr<CommandBufferRecord>,
+        event: NVNcommandBufferMemoryEvent,
+        bytes: usize,
+        data: u64,
+    ) {
+        (self.runner)(callback, command_buffer, event, bytes, data);
+    }
+
+    /// Lends a block of control memory, for good (B224): its guest addresses.
+    pub(crate) fn lend_control(&self) -> (u64, u64) {
+        let block: &'static mut [u64] = Box::leak(vec![0u64; LENT_BLOCK / 8].into_boxed_slice());
+        let start = GuestPtr::from_host(block.as_ptr()).address();
+        let end = start + LENT_BLOCK as u64;
+        self.control.add(start, end);
+        tracing::debug!("lends a block of {LENT_BLOCK} bytes of control memory");
+        (start, end)
+    }
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Calls the callback as a C function of this processor.
+pub fn run_native(
+    callback: u64,
+    command_buffer: GuestPtr<CommandBufferRecord>,
+    event: NVNcommandBufferMemoryEvent,
+    bytes: usize,
+    data: u64,
+) {
+    type Callback = unsafe extern "C" fn(*mut CommandBufferRecord, NVNcommandBufferMemoryEvent, usize, *mut u8);
+    let code = GuestPtr::<u8>::new(callback).host();
+    if code.is_null() {
+        return;
+    }
+    // SAFETY: the guest set this address with SetMemoryCallback, whose argument is a function of this type.
+    let callback = unsafe { std::mem::transmute::<*mut u8, Callback>(code) };
+    // SAFETY: as the guest's SetMemoryCallback promises; its own arguments are handed back as it gave them.
+    unsafe { callback(command_buffer.host(), event, bytes, data as *mut u8) }
+}

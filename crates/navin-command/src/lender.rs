@@ -1,0 +1,204 @@
+//! Lent command memory: segments of the host's for recordings that the guest's memory does not hold (B220).
+//!
+//! A segment belongs to the recordings that wrote into it, by their serials. It is free again when all of them
+//! are gone, and a recording is gone when another one has written records over its bytes in guest memory: not
+//! when a grant covers them, nor after any time (B221). The cursor tells of each piece that it closes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::control::{Piece, Space};
+
+/// Bytes of an ordinary segment.
+pub const SEGMENT: usize = 256 << 10;
+/// Bytes of a segment for a small grant without a pool.
+pub const SMALL_SEGMENT: usize = 4 << 10;
+/// Most bytes lent at a time.
+pub const BOUND: u64 = 1 << 30;
+
+/// A segment as the cursor sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    /// First byte.
+    pub memory: NonNull<u8>,
+    /// Address in [`Space::Lent`].
+    pub address: u64,
+    /// Bytes.
+    pub size: u32,
+}
+
+#[derive(Debug)]
+struct Segment {
+    /// Never given back to the system: whoever still writes there by mistake harms no one else.
+    memory: NonNull<u8>,
+    size: usize,
+    /// Serials of the recordings in it; empty for one that is free or has no guest bytes to be found by.
+    owners: Vec<u64>,
+}
+
+// SAFETY: the memory is the segment's own; who reads and writes it is the cursor's and flatten's affair, as with
+// the guest's memory.
+unsafe impl Send for Segment {}
+
+#[derive(Debug, Default)]
+struct Segments {
+    /// By address; none is ever removed.
+    by_address: BTreeMap<u64, Segment>,
+    /// Size and address of those that are free.
+    free: Vec<(usize, u64)>,
+    next_address: u64,
+    /// The segments of each recording.
+    of_recording: HashMap<u64, Vec<u64>>,
+    /// The guest bytes of the recordings in `of_recording`: start to (end, serial), without overlaps.
+    guest_bytes: BTreeMap<u64, (u64, u64)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Lender {
+    segments: Mutex<Option<Segments>>,
+    /// Bytes lent now.
+    lent: AtomicU64,
+    bound: u64,
+}
+
+impl Lender {
+    pub(crate) const fn new(bound: u64) -> Self {
+        Self { segments: Mutex::new(None), lent: AtomicU64::new(0), bound }
+    }
+
+    pub(crate) fn lent_bytes(&self) -> u64 {
+        self.lent.load(Ordering::Relaxed)
+    }
+
+    /// Lends at least `bytes` to the recording `owner`; 0 is none, whose segment is never free again. `None`
+    /// beyond the bound.
+    pub(crate) fn lend(&self, bytes: usize, owner: u64) -> Option<Lease> {
+        let size = match bytes {
+            0..=SMALL_SEGMENT if owner == 0 => SMALL_SEGMENT,
+            _ => bytes.next_multiple_of(SMALL_SEGMENT).max(SEGMENT),
+        };
+        let mut segments = self.segments.lock();
+        let segments = segments.get_or_insert_default();
+        if self.lent.load(Ordering::Relaxed) + size as u64 > self.bound {
+            return None;
+        }
+        let reused = segments.free.iter().rposition(|&(free, _)| free == size);
+        let address = match reused.map(|at| segments.free.swap_remove(at)) {
+            Some((_, address)) => address,
+            None => segments.allocate(size),
+        };
+        let segment = segments.by_address.get_mut(&address)?;
+        if owner != 0 {
+            segment.owners.push(owner);
+            segments.of_recording.entry(owner).or_default().push(address);
+        }
+        let memory = segment.memory;
+        let lent = self.lent.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
+        tracing::debug!("lends a segment of {size} bytes of command memory; {lent} bytes are lent");
+        Some(Lease { memory, address, size: u32::try_from(size).ok()? })
+    }
+
+    /// The recording `serial` has written this piece. Frees what that overwrote, and remembers the bytes of
+    /// recordings that have segments.
+    pub(crate) fn piece_closed(&self, serial: u64, piece: Piece) {
+        if self.lent.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let mut segments = self.segments.lock();
+        let Some(segments) = segments.as_mut() else { return };
+        match piece.space {
+            Space::Guest => {
+                let (start, end) = (piece.address, piece.address + u64::from(piece.bytes));
+                let freed = segments.overwritten(start, end, serial);
+                self.lent.fetch_sub(freed, Ordering::Relaxed);
+                if segments.of_recording.contains_key(&serial) {
+                    segments.remember(start, end, serial);
+                }
+            }
+            Space::Lent => segments.join(piece.address, serial),
+        }
+    }
+
+    /// Runs `read` on the bytes of a lent piece, while no one frees it; `None` if they are in no segment.
+    pub(crate) fn read<R>(&self, address: u64, bytes: u32, read: impl FnOnce(NonNull<u8>) -> R) -> Option<R> {
+        let segments = self.segments.lock();
+        let (&start, segment) = segments.as_ref()?.by_address.range(..=address).next_back()?;
+        let offset = usize::try_from(address - start).ok()?;
+        if offset.checked_add(bytes as usize)? > segment.size {
+            return None;
+        }
+        // SAFETY: the offset is inside the segment.
+        Some(read(unsafe { segment.memory.add(offset) }))
+    }
+}
+
+impl Segments {
+    fn allocate(&mut self, size: usize) -> u64 {
+        let address = self.next_address;
+        self.next_address += size as u64;
+        let memory: &'static mut [u64] = Box::leak(vec![0u64; size / 8].into_boxed_slice());
+        let memory = NonNull::from(memory).cast();
+        self.by_address.insert(address, Segment { memory, size, owners: Vec::new() });
+        address
+    }
+
+    /// Frees what recordings other than `serial` have in segments, if their bytes are in `start..end`. Returns
+    /// the bytes freed.
+    fn overwritten(&mut self, start: u64, end: u64, serial: u64) -> u64 {
+        let mut gone = Vec::new();
+        for (_, &(range_end, owner)) in self.guest_bytes.range(..end).rev() {
+            // Without overlaps, ends are in the order of starts.
+            if range_end <= start {
+                break;
+            }
+            if owner != serial && !gone.contains(&owner) {
+                gone.push(owner);
+            }
+        }
+        let mut freed = 0;
+        for owner in gone {
+            self.guest_bytes.retain(|_, &mut (_, of)| of != owner);
+            for address in self.of_recording.remove(&owner).unwrap_or_default() {
+                let Some(segment) = self.by_address.get_mut(&address) else { continue };
+                segment.owners.retain(|&of| of != owner);
+                if !segment.owners.is_empty() {
+                    continue;
+                }
+                freed += segment.size as u64;
+                self.free.push((segment.size, address));
+            }
+        }
+        freed
+    }
+
+    fn remember(&mut self, mut start: u64, mut end: u64, serial: u64) {
+        // What is left in the range is of this recording: one range takes the place of all.
+        let inside: Vec<u64> = self
+            .guest_bytes
+            .range(..end)
+            .rev()
+            .map(|(&s, &(e, _))| (s, e))
+            .take_while(|&(_, e)| e > start)
+            .map(|(s, _)| s)
+            .collect();
+        for at in inside {
+            if let Some((old_end, _)) = self.guest_bytes.remove(&at) {
+                start = start.min(at);
+                end = end.max(old_end);
+            }
+        }
+        self.guest_bytes.insert(start, (end, serial));
+    }
+
+    /// `serial` wrote into a segment that another recording, or a grant, left it.
+    fn join(&mut self, address: u64, serial: u64) {
+        let Some((&start, segment)) = self.by_address.range_mut(..=address).next_back() else { return };
+        if !segment.owners.is_empty() && !segment.owners.contains(&serial) {
+            segment.owners.push(serial);
+            self.of_recording.entry(serial).or_default().push(start);
+        }
+    }
+}
