@@ -20,7 +20,7 @@ pub struct BufferRecord {
     pub size: u64,
 }
 
-super::record!(BufferRecord in "NVNbuffer", magic b"NVbu", at most 0x30 bytes);
+super::record!(BufferRecord in "NVNbuffer", magic b"NVbu", at most MIN_NVNBUFFER);
 const _: () = assert!(std::mem::offset_of!(BufferRecord, offset) == 0x18, "B103");
 const _: () = assert!(std::mem::offset_of!(BufferRecord, size) == 0x20, "B103");
 
@@ -47,7 +47,7 @@ pub struct BufferBuilderRecord {
     pub size: u64,
 }
 
-super::record!(BufferBuilderRecord in "NVNbufferBuilder", magic b"NVbb", at most 64 bytes);
+super::record!(BufferBuilderRecord in "NVNbufferBuilder", magic b"NVbb", at most MIN_NVNBUFFERBUILDER);
 
 impl BufferBuilderRecord {
     /// The builder that SetDefaults makes.

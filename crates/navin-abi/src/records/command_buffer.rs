@@ -55,5 +55,5 @@ pub struct CommandBufferRecord {
     pub serial: u64,
 }
 
-super::record!(CommandBufferRecord in "NVNcommandBuffer", magic b"NVcb", at most 160 bytes);
+super::record!(CommandBufferRecord in "NVNcommandBuffer", magic b"NVcb", at most MIN_NVNCOMMANDBUFFER);
 const _: () = assert!(offset_of!(CommandBufferRecord, guest_owned) == 0x10, "the guest writes this byte (B102)");

@@ -19,7 +19,7 @@ pub struct TexturePoolRecord {
     pub memory_pool_id: u32,
 }
 
-super::record!(TexturePoolRecord in "NVNtexturePool", magic b"NVtp", at most 32 bytes);
+super::record!(TexturePoolRecord in "NVNtexturePool", magic b"NVtp", at most MIN_NVNTEXTUREPOOL);
 
 impl TexturePoolRecord {
     /// A live pool.
@@ -45,7 +45,7 @@ pub struct SamplerPoolRecord {
     pub memory_pool_id: u32,
 }
 
-super::record!(SamplerPoolRecord in "NVNsamplerPool", magic b"NVsp", at most 32 bytes);
+super::record!(SamplerPoolRecord in "NVNsamplerPool", magic b"NVsp", at most MIN_NVNSAMPLERPOOL);
 
 impl SamplerPoolRecord {
     /// A live pool.

@@ -23,7 +23,7 @@ pub struct DeviceRecord {
     pub next_debug_domain: i32,
 }
 
-super::record!(DeviceRecord in "NVNdevice", magic b"NVde", at most 12288 bytes);
+super::record!(DeviceRecord in "NVNdevice", magic b"NVde", at most MIN_NVNDEVICE);
 
 impl DeviceRecord {
     /// A live device in NVN's modes: window origin LOWER_LEFT, depth NEAR_IS_MINUS_W.
@@ -50,7 +50,7 @@ pub struct DeviceBuilderRecord {
     pub flags: i32,
 }
 
-super::record!(DeviceBuilderRecord in "NVNdeviceBuilder", magic b"NVdb", at most 64 bytes);
+super::record!(DeviceBuilderRecord in "NVNdeviceBuilder", magic b"NVdb", at most MIN_NVNDEVICEBUILDER);
 
 impl DeviceBuilderRecord {
     /// The builder that SetDefaults makes.

@@ -19,7 +19,7 @@ pub struct EventRecord {
     pub word: u64,
 }
 
-super::record!(EventRecord in "NVNevent", magic b"NVev", at most 64 bytes);
+super::record!(EventRecord in "NVNevent", magic b"NVev", at most MIN_NVNEVENT);
 
 impl EventRecord {
     /// A live event.
@@ -40,7 +40,7 @@ pub struct EventBuilderRecord {
     pub offset: i64,
 }
 
-super::record!(EventBuilderRecord in "NVNeventBuilder", magic b"NVeb", at most 32 bytes);
+super::record!(EventBuilderRecord in "NVNeventBuilder", magic b"NVeb", at most MIN_NVNEVENTBUILDER);
 
 impl EventBuilderRecord {
     /// The builder that SetDefaults makes.

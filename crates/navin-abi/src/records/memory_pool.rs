@@ -20,7 +20,7 @@ pub struct MemoryPoolRecord {
     reserved: u32,
 }
 
-super::record!(MemoryPoolRecord in "NVNmemoryPool", magic b"NVmp", at most 256 bytes);
+super::record!(MemoryPoolRecord in "NVNmemoryPool", magic b"NVmp", at most MIN_NVNMEMORYPOOL);
 
 impl MemoryPoolRecord {
     /// A live pool.
@@ -44,7 +44,7 @@ pub struct MemoryPoolBuilderRecord {
     pub size: u64,
 }
 
-super::record!(MemoryPoolBuilderRecord in "NVNmemoryPoolBuilder", magic b"NVmb", at most 64 bytes);
+super::record!(MemoryPoolBuilderRecord in "NVNmemoryPoolBuilder", magic b"NVmb", at most MIN_NVNMEMORYPOOLBUILDER);
 
 impl MemoryPoolBuilderRecord {
     /// The builder that SetDefaults makes: CPU_UNCACHED and GPU_CACHED, which needs no flush on either side.

@@ -61,7 +61,7 @@ pub trait Record: bytemuck::Pod {
 
 /// Makes a struct a [`Record`] whose magic is the field `magic`, and asserts its size against the guest's.
 macro_rules! record {
-    ($record:ident in $name:literal, magic $magic:literal, at most $size:literal bytes) => {
+    ($record:ident in $name:literal, magic $magic:literal, at most $size:ident) => {
         impl $crate::records::Record for $record {
             const NAME: &'static str = $name;
             const MAGIC: u32 = u32::from_le_bytes(*$magic);
@@ -77,8 +77,8 @@ use record;
 
 /// Asserts at compile time that a record fits the smallest size that any SDK gives its object (B101).
 macro_rules! fits {
-    ($record:ident in $size:literal) => {
-        const _: () = assert!(size_of::<$record>() <= $size, "the record outgrows the guest's object (B101)");
+    ($record:ident in $size:ident) => {
+        const _: () = assert!(size_of::<$record>() <= $crate::sizes::$size, "the record outgrows the guest's object (B101)");
     };
 }
 use fits;

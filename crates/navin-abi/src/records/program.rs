@@ -14,7 +14,7 @@ pub struct ProgramRecord {
     pub serial: u64,
 }
 
-super::record!(ProgramRecord in "NVNprogram", magic b"NVpr", at most 112 bytes);
+super::record!(ProgramRecord in "NVNprogram", magic b"NVpr", at most MIN_NVNPROGRAM);
 
 impl ProgramRecord {
     /// A live program without shaders.

@@ -13,7 +13,7 @@ pub struct QueueRecord {
     pub serial: u64,
 }
 
-super::record!(QueueRecord in "NVNqueue", magic b"NVqu", at most 8192 bytes);
+super::record!(QueueRecord in "NVNqueue", magic b"NVqu", at most MIN_NVNQUEUE);
 
 impl QueueRecord {
     /// A live queue.
@@ -58,7 +58,7 @@ pub struct QueueBuilderRecord {
     magic: u32,
 }
 
-super::record!(QueueBuilderRecord in "NVNqueueBuilder", magic b"NVqb", at most 64 bytes);
+super::record!(QueueBuilderRecord in "NVNqueueBuilder", magic b"NVqb", at most MIN_NVNQUEUEBUILDER);
 const _: () = assert!(std::mem::offset_of!(QueueBuilderRecord, set) + QueueMemory::Compute as usize == 0x24, "B217");
 const _: () =
     assert!(std::mem::offset_of!(QueueBuilderRecord, sizes) + QueueMemory::Compute as usize * 4 == 0x2c, "B217");

@@ -248,7 +248,7 @@ pub struct SamplerRecord {
     pub state: SamplerState,
 }
 
-super::record!(SamplerRecord in "NVNsampler", magic b"NVsa", at most 0x30 bytes);
+super::record!(SamplerRecord in "NVNsampler", magic b"NVsa", at most MIN_NVNSAMPLER);
 const _: () = assert!(std::mem::offset_of!(SamplerRecord, state) == 8 && size_of::<SamplerRecord>() == 0x30);
 
 impl SamplerRecord {
@@ -268,7 +268,7 @@ pub struct SamplerBuilderRecord {
     pub state: SamplerState,
 }
 
-super::fits!(SamplerBuilderRecord in 0x60);
+super::fits!(SamplerBuilderRecord in MIN_NVNSAMPLERBUILDER);
 const _: () = assert!(std::mem::offset_of!(SamplerBuilderRecord, state) == 8);
 
 #[cfg(test)]

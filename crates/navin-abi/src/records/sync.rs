@@ -12,7 +12,7 @@ pub struct SyncRecord {
     pub serial: u64,
 }
 
-super::record!(SyncRecord in "NVNsync", magic b"NVsy", at most 64 bytes);
+super::record!(SyncRecord in "NVNsync", magic b"NVsy", at most MIN_NVNSYNC);
 
 impl SyncRecord {
     /// A live sync that no fence has reached.

@@ -152,7 +152,7 @@ pub struct TextureRecord {
     pub fields: TextureFields,
 }
 
-super::record!(TextureRecord in "NVNtexture", magic b"NVte", at most 0x80 bytes);
+super::record!(TextureRecord in "NVNtexture", magic b"NVte", at most MIN_NVNTEXTURE);
 
 impl TextureRecord {
     /// A live texture.
@@ -202,7 +202,7 @@ pub struct TextureBuilderRecord {
     pub fields: TextureFields,
 }
 
-super::record!(TextureBuilderRecord in "NVNtextureBuilder", magic b"NVtb", at most 128 bytes);
+super::record!(TextureBuilderRecord in "NVNtextureBuilder", magic b"NVtb", at most MIN_NVNTEXTUREBUILDER);
 
 impl TextureBuilderRecord {
     /// The builder that SetDefaults makes.

@@ -21,7 +21,7 @@ pub struct ViewDesc {
     magic: u16,
 }
 
-super::fits!(ViewDesc in 16);
+super::fits!(ViewDesc in MIN_NVNTEXTUREVIEW);
 const _: () = assert!(size_of::<ViewDesc>() == 16, "command records hold exactly 16 bytes");
 
 const LEVELS: u8 = 1;

@@ -20,7 +20,7 @@ pub struct WindowRecord {
     pub crop: [i32; 4],
 }
 
-super::record!(WindowRecord in "NVNwindow", magic b"NVwi", at most 384 bytes);
+super::record!(WindowRecord in "NVNwindow", magic b"NVwi", at most MIN_NVNWINDOW);
 
 impl WindowRecord {
     /// A live window, whose crop is the whole first texture until the guest sets one.
@@ -46,7 +46,7 @@ pub struct WindowBuilderRecord {
     pub textures: [u64; MAX_WINDOW_TEXTURES],
 }
 
-super::record!(WindowBuilderRecord in "NVNwindowBuilder", magic b"NVwb", at most 64 bytes);
+super::record!(WindowBuilderRecord in "NVNwindowBuilder", magic b"NVwb", at most MIN_NVNWINDOWBUILDER);
 
 impl WindowBuilderRecord {
     /// The builder that SetDefaults makes: interval 1, no textures.

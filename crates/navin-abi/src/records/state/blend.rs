@@ -32,7 +32,7 @@ packed! {
     }
 }
 
-super::super::fits!(BlendState in 8);
+super::super::fits!(BlendState in MIN_NVNBLENDSTATE);
 
 /// What a [`BlendState`] says, field by field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::COLOR_TARGETS;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct ChannelMaskState(u32);
 
-super::super::fits!(ChannelMaskState in 4);
+super::super::fits!(ChannelMaskState in MIN_NVNCHANNELMASKSTATE);
 
 impl ChannelMaskState {
     /// Every channel of every target is written.

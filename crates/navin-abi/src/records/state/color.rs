@@ -16,7 +16,7 @@ packed! {
     }
 }
 
-super::super::fits!(ColorState in 4);
+super::super::fits!(ColorState in MIN_NVNCOLORSTATE);
 
 impl ColorState {
     /// No blending, logic operation COPY, alpha test ALWAYS.

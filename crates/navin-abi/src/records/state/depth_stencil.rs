@@ -34,7 +34,7 @@ packed! {
     }
 }
 
-super::super::fits!(DepthStencilState in 8);
+super::super::fits!(DepthStencilState in MIN_NVNDEPTHSTENCILSTATE);
 
 /// One face's stencil test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,7 +43,7 @@ pub struct MultisampleState {
     locations: [u8; LOCATIONS],
 }
 
-super::super::fits!(MultisampleState in 24);
+super::super::fits!(MultisampleState in MIN_NVNMULTISAMPLESTATE);
 
 /// What a [`MultisampleState`] says.
 #[derive(Clone, Copy, Debug, PartialEq)]

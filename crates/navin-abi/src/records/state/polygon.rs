@@ -18,7 +18,7 @@ packed! {
     }
 }
 
-super::super::fits!(PolygonState in 4);
+super::super::fits!(PolygonState in MIN_NVNPOLYGONSTATE);
 
 /// What a [`PolygonState`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

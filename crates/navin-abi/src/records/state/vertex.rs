@@ -16,7 +16,7 @@ packed! {
     }
 }
 
-super::super::fits!(VertexAttribState in 4);
+super::super::fits!(VertexAttribState in MIN_NVNVERTEXATTRIBSTATE);
 
 impl VertexAttribState {
     /// No format, stream 0, offset 0.
@@ -33,7 +33,7 @@ pub struct VertexStreamState {
     pub divisor: i32,
 }
 
-super::super::fits!(VertexStreamState in 8);
+super::super::fits!(VertexStreamState in MIN_NVNVERTEXSTREAMSTATE);
 
 impl VertexStreamState {
     /// Stride 0, a vertex's own.
