@@ -113,21 +113,23 @@ pub fn nvn_h(facts: &Facts) -> String {
     let (generic, others): (Vec<_>, Vec<_>) = callbacks.partition(|s| s.name == "PFNNVNGENERICFUNCPTRPROC");
     for s in generic.into_iter().chain(others) {
         let (returns, params) = split_callback(&s.c_type);
-        out.push_str(&wrap(&format!("typedef {returns} (*{})({params});", s.name), "    "));
+        out.push_str(&wrap(&format!("typedef {returns} (*{})({params});", s.name), ",", "    "));
     }
     out.push_str("\n/* ---- Functions ---- */\n");
     for (object, what) in GROUPS {
         let _ = writeln!(out, "\n/* {what} */");
         for f in group(facts, object) {
-            let note = if f.assumed { " /* the prototype is Navin's assumption */" } else { "" };
-            out.push_str(&wrap(&format!("NVN_API {};{note}", prototype(f)), "    "));
+            if f.assumed {
+                out.push_str("/* The prototype of the next is Navin's assumption. */\n");
+            }
+            out.push_str(&wrap(&format!("NVN_API {};", prototype(f)), ",", "    "));
         }
     }
     out.push_str("\n/* ---- Types of pointers to the functions ---- */\n\n");
     for (object, _) in GROUPS {
         for f in group(facts, object).filter(|f| f.name != "nvnBootstrapLoader") {
             let pointer = format!("(*PFN{}PROC)", f.name.to_uppercase());
-            out.push_str(&wrap(&format!("typedef {};", prototype(f).replacen(&f.name, &pointer, 1)), "    "));
+            out.push_str(&wrap(&format!("typedef {};", prototype(f).replacen(&f.name, &pointer, 1)), ",", "    "));
         }
     }
     out.push_str(TAIL);
@@ -141,12 +143,15 @@ fn group<'a>(facts: &'a Facts, object: &'a str) -> impl Iterator<Item = &'a Func
     facts.functions.iter().filter(move |f| f.object == object || (object.is_empty() && !known(f)))
 }
 
-/// The text in lines of at most 110 characters, broken at spaces; every line but the first begins with `indent`.
-fn wrap(text: &str, indent: &str) -> String {
+/// The text in lines of at most 110 characters, broken after `separator` and a space; every line but the first
+/// begins with `indent`.
+fn wrap(text: &str, separator: &str, indent: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
-    for word in text.split(' ') {
-        if column > 0 && column + 1 + word.len() > 110 {
+    let mut parts = text.split(&format!("{separator} ")).peekable();
+    while let Some(part) = parts.next() {
+        let end = if parts.peek().is_some() { separator } else { "" };
+        if column > 0 && column + 1 + part.len() + end.len() > 110 {
             out.push('\n');
             out.push_str(indent);
             column = indent.len();
@@ -154,8 +159,9 @@ fn wrap(text: &str, indent: &str) -> String {
             out.push(' ');
             column += 1;
         }
-        out.push_str(word);
-        column += word.len();
+        out.push_str(part);
+        out.push_str(end);
+        column += part.len() + end.len();
     }
     out.push('\n');
     out
@@ -179,7 +185,7 @@ fn one_enum(out: &mut String, e: &Enum) {
 fn transparent(out: &mut String, s: &Struct) {
     out.push('\n');
     if let Some(note) = s.note {
-        out.push_str(&wrap(&format!("/* {note} */"), " * "));
+        out.push_str(&wrap(&format!("/* {note} */"), "", " * "));
     }
     let _ = writeln!(out, "typedef struct {} {{", s.name);
     for Field { name, c_type, count, .. } in &s.fields {
