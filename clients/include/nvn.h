@@ -1057,8 +1057,8 @@ typedef struct NVNtextureSparseTileLayout {
 
 typedef void (*PFNNVNGENERICFUNCPTRPROC)(void);
 typedef PFNNVNGENERICFUNCPTRPROC (*PFNNVNBOOTSTRAPLOADERPROC)(const char* name);
-typedef void (*PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC)(NVNcommandBuffer* cmdBuf, NVNcommandBufferMemoryEvent
-    event, size_t minSize, void* callbackData);
+typedef void (*PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC)(NVNcommandBuffer* cmdBuf,
+    NVNcommandBufferMemoryEvent event, size_t minSize, void* callbackData);
 typedef void (*PFNNVNDEBUGCALLBACKPROC)(NVNdebugCallbackSource source, NVNdebugCallbackType type, int id,
     NVNdebugCallbackSeverity severity, const unsigned char* message, void* user);
 typedef void (*PFNNVNWALKDEBUGDATABASECALLBACKPROC)(void*, void*);
@@ -1067,7 +1067,8 @@ typedef void (*PFNNVNWALKDEBUGDATABASECALLBACKPROC)(void*, void*);
 
 /* Loader: turns a function's name into its address, NULL for a name that NVN lacks. */
 NVN_API PFNNVNGENERICFUNCPTRPROC nvnBootstrapLoader(const char* name);
-NVN_API void nvnSetExternalDebuggerEnabledNVX(NVNboolean enable); /* the prototype is Navin's assumption */
+/* The prototype of the next is Navin's assumption. */
+NVN_API void nvnSetExternalDebuggerEnabledNVX(NVNboolean enable);
 
 /* Device builder: what to make a device with. */
 NVN_API int nvnDeviceBuilderGetFlags(const NVNdeviceBuilder* builder);
@@ -1088,17 +1089,17 @@ NVN_API NVNseparateSamplerHandle nvnDeviceGetSeparateSamplerHandle(const NVNdevi
 NVN_API NVNseparateTextureHandle nvnDeviceGetSeparateTextureHandle(const NVNdevice* device, int textureID);
 NVN_API NVNtextureHandle nvnDeviceGetTexelFetchHandle(const NVNdevice* device, int textureID);
 NVN_API NVNtextureHandle nvnDeviceGetTextureHandle(const NVNdevice* device, int textureID, int samplerID);
-NVN_API uint64_t nvnDeviceGetTimestampInNanoseconds(const NVNdevice* device, const NVNcounterData*
-    counterData);
+NVN_API uint64_t nvnDeviceGetTimestampInNanoseconds(const NVNdevice* device,
+    const NVNcounterData* counterData);
 NVN_API NVNwindowOriginMode nvnDeviceGetWindowOriginMode(const NVNdevice* device);
 NVN_API NVNboolean nvnDeviceInitialize(NVNdevice* device, const NVNdeviceBuilder* builder);
-NVN_API void nvnDeviceInstallDebugCallback(NVNdevice* device, const PFNNVNDEBUGCALLBACKPROC callback, void*
-    callbackData, NVNboolean enable);
+NVN_API void nvnDeviceInstallDebugCallback(NVNdevice* device, const PFNNVNDEBUGCALLBACKPROC callback,
+    void* callbackData, NVNboolean enable);
 NVN_API NVNboolean nvnDeviceIsExternalDebuggerAttached(const NVNdevice* device);
 NVN_API NVNboolean nvnDeviceRegisterFastClearColor(NVNdevice* device, const float* color, NVNformat format);
 NVN_API NVNboolean nvnDeviceRegisterFastClearColori(NVNdevice* device, const int* color, NVNformat format);
-NVN_API NVNboolean nvnDeviceRegisterFastClearColorui(NVNdevice* device, const uint32_t* color, NVNformat
-    format);
+NVN_API NVNboolean nvnDeviceRegisterFastClearColorui(NVNdevice* device, const uint32_t* color,
+    NVNformat format);
 NVN_API NVNboolean nvnDeviceRegisterFastClearDepth(NVNdevice* device, float depth);
 NVN_API void nvnDeviceSetDebugLabel(NVNdevice* device, const char* label);
 NVN_API void nvnDeviceSetDepthMode(NVNdevice* device, NVNdepthMode depthMode);
@@ -1128,12 +1129,12 @@ NVN_API void nvnQueueBuilderSetDevice(NVNqueueBuilder* builder, NVNdevice* devic
 NVN_API void nvnQueueBuilderSetFlags(NVNqueueBuilder* builder, int flags);
 NVN_API void nvnQueueBuilderSetQueueMemory(NVNqueueBuilder* builder, void* memory, size_t size);
 NVN_API void nvnQueueBuilderSetQueuePriority(NVNqueueBuilder* builder, NVNqueuePriority priority);
-NVN_API void nvnQueueBuilderSetRayTracingMemorySize(NVNqueueBuilder* builder, size_t size); /* the prototype
-    is Navin's assumption */
+/* The prototype of the next is Navin's assumption. */
+NVN_API void nvnQueueBuilderSetRayTracingMemorySize(NVNqueueBuilder* builder, size_t size);
 
 /* Queue: takes finished recordings, fences and waits for syncs, presents. */
-NVN_API NVNqueueAcquireTextureResult nvnQueueAcquireTexture(NVNqueue* queue, NVNwindow* window, int*
-    textureIndex);
+NVN_API NVNqueueAcquireTextureResult nvnQueueAcquireTexture(NVNqueue* queue, NVNwindow* window,
+    int* textureIndex);
 NVN_API void nvnQueueFenceSync(NVNqueue* queue, NVNsync* sync, NVNsyncCondition condition, int flags);
 NVN_API void nvnQueueFinalize(NVNqueue* queue);
 NVN_API void nvnQueueFinish(NVNqueue* queue);
@@ -1168,8 +1169,8 @@ NVN_API size_t nvnMemoryPoolGetSize(const NVNmemoryPool* pool);
 NVN_API NVNboolean nvnMemoryPoolInitialize(NVNmemoryPool* pool, const NVNmemoryPoolBuilder* builder);
 NVN_API void nvnMemoryPoolInvalidateMappedRange(const NVNmemoryPool* pool, ptrdiff_t offset, size_t size);
 NVN_API void* nvnMemoryPoolMap(const NVNmemoryPool* pool);
-NVN_API NVNboolean nvnMemoryPoolMapVirtual(NVNmemoryPool* pool, int numRequests, const NVNmappingRequest*
-    requests);
+NVN_API NVNboolean nvnMemoryPoolMapVirtual(NVNmemoryPool* pool, int numRequests,
+    const NVNmappingRequest* requests);
 NVN_API void nvnMemoryPoolSetDebugLabel(NVNmemoryPool* pool, const char* label);
 
 /* Buffer builder: a range of a memory pool. */
@@ -1224,8 +1225,8 @@ NVN_API int nvnTextureBuilderGetWidth(const NVNtextureBuilder* builder);
 NVN_API size_t nvnTextureBuilderGetZCullStorageSize(const NVNtextureBuilder* builder);
 NVN_API void nvnTextureBuilderSetDefaults(NVNtextureBuilder* builder);
 NVN_API void nvnTextureBuilderSetDepth(NVNtextureBuilder* builder, int depth);
-NVN_API void nvnTextureBuilderSetDepthStencilMode(NVNtextureBuilder* builder, NVNtextureDepthStencilMode
-    mode);
+NVN_API void nvnTextureBuilderSetDepthStencilMode(NVNtextureBuilder* builder,
+    NVNtextureDepthStencilMode mode);
 NVN_API void nvnTextureBuilderSetDevice(NVNtextureBuilder* builder, NVNdevice* device);
 NVN_API void nvnTextureBuilderSetFlags(NVNtextureBuilder* builder, int flags);
 NVN_API void nvnTextureBuilderSetFormat(NVNtextureBuilder* builder, NVNformat format);
@@ -1233,8 +1234,8 @@ NVN_API void nvnTextureBuilderSetGLTextureName(NVNtextureBuilder* builder, uint3
 NVN_API void nvnTextureBuilderSetHeight(NVNtextureBuilder* builder, int height);
 NVN_API void nvnTextureBuilderSetLevels(NVNtextureBuilder* builder, int numLevels);
 NVN_API void nvnTextureBuilderSetPackagedTextureData(NVNtextureBuilder* builder, const void* data);
-NVN_API void nvnTextureBuilderSetPackagedTextureLayout(NVNtextureBuilder* builder, const
-    NVNpackagedTextureLayout* layout);
+NVN_API void nvnTextureBuilderSetPackagedTextureLayout(NVNtextureBuilder* builder,
+    const NVNpackagedTextureLayout* layout);
 NVN_API void nvnTextureBuilderSetSamples(NVNtextureBuilder* builder, int samples);
 NVN_API void nvnTextureBuilderSetSize1D(NVNtextureBuilder* builder, int size);
 NVN_API void nvnTextureBuilderSetSize2D(NVNtextureBuilder* builder, int width, int height);
@@ -1249,8 +1250,8 @@ NVN_API void nvnTextureBuilderSetWidth(NVNtextureBuilder* builder, int width);
 /* Texture: an image in a memory pool. Texels are read and written here in linear order. */
 NVN_API NVNboolean nvnTextureCompare(const NVNtexture* texture1, const NVNtexture* texture2);
 NVN_API void nvnTextureFinalize(NVNtexture* texture);
-NVN_API void nvnTextureFlushTexels(const NVNtexture* texture, const NVNtextureView* view, const NVNcopyRegion*
-    region);
+NVN_API void nvnTextureFlushTexels(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region);
 NVN_API uint64_t nvnTextureGetDebugID(const NVNtexture* texture);
 NVN_API int nvnTextureGetDepth(const NVNtexture* texture);
 NVN_API NVNtextureDepthStencilMode nvnTextureGetDepthStencilMode(const NVNtexture* texture);
@@ -1274,22 +1275,22 @@ NVN_API ptrdiff_t nvnTextureGetViewOffset(const NVNtexture* texture, const NVNte
 NVN_API int nvnTextureGetWidth(const NVNtexture* texture);
 NVN_API size_t nvnTextureGetZCullStorageSize(const NVNtexture* texture);
 NVN_API NVNboolean nvnTextureInitialize(NVNtexture* texture, const NVNtextureBuilder* builder);
-NVN_API void nvnTextureInvalidateTexels(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region);
-NVN_API void nvnTextureReadTexels(const NVNtexture* texture, const NVNtextureView* view, const NVNcopyRegion*
-    region, void* dstData);
-NVN_API void nvnTextureReadTexelsStrided(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region, void* dstData, ptrdiff_t rowStride, ptrdiff_t imageStride);
+NVN_API void nvnTextureInvalidateTexels(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region);
+NVN_API void nvnTextureReadTexels(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region, void* dstData);
+NVN_API void nvnTextureReadTexelsStrided(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region, void* dstData, ptrdiff_t rowStride, ptrdiff_t imageStride);
 NVN_API void nvnTextureSetDebugLabel(NVNtexture* texture, const char* label);
-NVN_API void nvnTextureWriteTexels(const NVNtexture* texture, const NVNtextureView* view, const NVNcopyRegion*
-    region, const void* srcData);
-NVN_API void nvnTextureWriteTexelsStrided(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region, const void* srcData, ptrdiff_t rowStride, ptrdiff_t imageStride);
+NVN_API void nvnTextureWriteTexels(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region, const void* srcData);
+NVN_API void nvnTextureWriteTexelsStrided(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region, const void* srcData, ptrdiff_t rowStride, ptrdiff_t imageStride);
 
 /* Texture view: overrides a texture's format, levels, layers, target or swizzle where it is used. */
 NVN_API NVNboolean nvnTextureViewCompare(const NVNtextureView* view1, const NVNtextureView* view2);
-NVN_API NVNboolean nvnTextureViewGetDepthStencilMode(const NVNtextureView* view, NVNtextureDepthStencilMode*
-    mode);
+NVN_API NVNboolean nvnTextureViewGetDepthStencilMode(const NVNtextureView* view,
+    NVNtextureDepthStencilMode* mode);
 NVN_API NVNboolean nvnTextureViewGetFormat(const NVNtextureView* view, NVNformat* format);
 NVN_API NVNboolean nvnTextureViewGetLayers(const NVNtextureView* view, int* minLayer, int* numLayers);
 NVN_API NVNboolean nvnTextureViewGetLevels(const NVNtextureView* view, int* baseLevel, int* numLevels);
@@ -1312,8 +1313,8 @@ NVN_API const NVNmemoryPool* nvnTexturePoolGetMemoryPool(const NVNtexturePool* p
 NVN_API int nvnTexturePoolGetSize(const NVNtexturePool* pool);
 NVN_API NVNboolean nvnTexturePoolInitialize(NVNtexturePool* texturePool, const NVNmemoryPool* memoryPool,
     ptrdiff_t offset, int numDescriptors);
-NVN_API void nvnTexturePoolRegisterImage(const NVNtexturePool* pool, int id, const NVNtexture* texture, const
-    NVNtextureView* view);
+NVN_API void nvnTexturePoolRegisterImage(const NVNtexturePool* pool, int id, const NVNtexture* texture,
+    const NVNtextureView* view);
 NVN_API void nvnTexturePoolRegisterTexture(const NVNtexturePool* pool, int id, const NVNtexture* texture,
     const NVNtextureView* view);
 NVN_API void nvnTexturePoolSetDebugLabel(NVNtexturePool* pool, const char* label);
@@ -1337,8 +1338,8 @@ NVN_API void nvnSamplerBuilderGetWrapMode(const NVNsamplerBuilder* builder, NVNw
 NVN_API void nvnSamplerBuilderSetBorderColor(NVNsamplerBuilder* builder, const float* borderColor);
 NVN_API void nvnSamplerBuilderSetBorderColori(NVNsamplerBuilder* builder, const int* borderColor);
 NVN_API void nvnSamplerBuilderSetBorderColorui(NVNsamplerBuilder* builder, const uint32_t* borderColor);
-NVN_API void nvnSamplerBuilderSetCompare(NVNsamplerBuilder* builder, NVNcompareMode mode, NVNcompareFunc
-    func);
+NVN_API void nvnSamplerBuilderSetCompare(NVNsamplerBuilder* builder, NVNcompareMode mode,
+    NVNcompareFunc func);
 NVN_API void nvnSamplerBuilderSetDefaults(NVNsamplerBuilder* builder);
 NVN_API void nvnSamplerBuilderSetDevice(NVNsamplerBuilder* builder, NVNdevice* device);
 NVN_API void nvnSamplerBuilderSetLodBias(NVNsamplerBuilder* builder, float bias);
@@ -1375,8 +1376,8 @@ NVN_API int nvnSamplerPoolGetSize(const NVNsamplerPool* pool);
 NVN_API NVNboolean nvnSamplerPoolInitialize(NVNsamplerPool* samplerPool, const NVNmemoryPool* memoryPool,
     ptrdiff_t offset, int numDescriptors);
 NVN_API void nvnSamplerPoolRegisterSampler(const NVNsamplerPool* pool, int id, const NVNsampler* sampler);
-NVN_API void nvnSamplerPoolRegisterSamplerBuilder(const NVNsamplerPool* pool, int id, const NVNsamplerBuilder*
-    builder);
+NVN_API void nvnSamplerPoolRegisterSamplerBuilder(const NVNsamplerPool* pool, int id,
+    const NVNsamplerBuilder* builder);
 NVN_API void nvnSamplerPoolSetDebugLabel(NVNsamplerPool* pool, const char* label);
 
 /* Program: the stages' GPU code and their control sections. */
@@ -1386,8 +1387,8 @@ NVN_API void nvnProgramSetDebugLabel(NVNprogram* program, const char* label);
 NVN_API void nvnProgramSetSampleShading(NVNprogram* program, NVNsampleShadingMode mode);
 NVN_API NVNboolean nvnProgramSetShaders(NVNprogram* program, int count, const NVNshaderData* stageData);
 NVN_API NVNboolean nvnProgramSetShadersExt(NVNprogram* program, int count, const NVNshaderDataExt* stageData);
-NVN_API NVNboolean nvnProgramSetSubroutineLinkage(NVNprogram* program, int count, const
-    NVNsubroutineLinkageMapPtr* linkageMaps);
+NVN_API NVNboolean nvnProgramSetSubroutineLinkage(NVNprogram* program, int count,
+    const NVNsubroutineLinkageMapPtr* linkageMaps);
 
 /* Blend state of one colour target. */
 NVN_API NVNblendAdvancedMode nvnBlendStateGetAdvancedMode(const NVNblendState* blend);
@@ -1396,23 +1397,23 @@ NVN_API NVNblendAdvancedOverlap nvnBlendStateGetAdvancedOverlap(const NVNblendSt
 NVN_API NVNboolean nvnBlendStateGetAdvancedPremultipliedSrc(const NVNblendState* blend);
 NVN_API void nvnBlendStateGetBlendEquation(const NVNblendState* blend, NVNblendEquation* modeRGB,
     NVNblendEquation* modeAlpha);
-NVN_API void nvnBlendStateGetBlendFunc(const NVNblendState* blend, NVNblendFunc* srcFunc, NVNblendFunc*
-    dstFunc, NVNblendFunc* srcFuncAlpha, NVNblendFunc* dstFuncAlpha);
+NVN_API void nvnBlendStateGetBlendFunc(const NVNblendState* blend, NVNblendFunc* srcFunc,
+    NVNblendFunc* dstFunc, NVNblendFunc* srcFuncAlpha, NVNblendFunc* dstFuncAlpha);
 NVN_API int nvnBlendStateGetBlendTarget(const NVNblendState* blend);
 NVN_API void nvnBlendStateSetAdvancedMode(NVNblendState* blend, NVNblendAdvancedMode mode);
 NVN_API void nvnBlendStateSetAdvancedNormalizedDst(NVNblendState* blend, NVNboolean enable);
 NVN_API void nvnBlendStateSetAdvancedOverlap(NVNblendState* blend, NVNblendAdvancedOverlap overlap);
 NVN_API void nvnBlendStateSetAdvancedPremultipliedSrc(NVNblendState* blend, NVNboolean enable);
-NVN_API void nvnBlendStateSetBlendEquation(NVNblendState* blend, NVNblendEquation modeRGB, NVNblendEquation
-    modeAlpha);
+NVN_API void nvnBlendStateSetBlendEquation(NVNblendState* blend, NVNblendEquation modeRGB,
+    NVNblendEquation modeAlpha);
 NVN_API void nvnBlendStateSetBlendFunc(NVNblendState* blend, NVNblendFunc srcFunc, NVNblendFunc dstFunc,
     NVNblendFunc srcFuncAlpha, NVNblendFunc dstFuncAlpha);
 NVN_API void nvnBlendStateSetBlendTarget(NVNblendState* blend, int target);
 NVN_API void nvnBlendStateSetDefaults(NVNblendState* blend);
 
 /* Which channels of each colour target are written. */
-NVN_API void nvnChannelMaskStateGetChannelMask(const NVNchannelMaskState* channelMask, int index, NVNboolean*
-    r, NVNboolean* g, NVNboolean* b, NVNboolean* a);
+NVN_API void nvnChannelMaskStateGetChannelMask(const NVNchannelMaskState* channelMask, int index,
+    NVNboolean* r, NVNboolean* g, NVNboolean* b, NVNboolean* a);
 NVN_API void nvnChannelMaskStateSetChannelMask(NVNchannelMaskState* channelMask, int index, NVNboolean r,
     NVNboolean g, NVNboolean b, NVNboolean a);
 NVN_API void nvnChannelMaskStateSetDefaults(NVNchannelMaskState* channelMask);
@@ -1430,8 +1431,8 @@ NVN_API void nvnColorStateSetLogicOp(NVNcolorState* color, NVNlogicOp logicOp);
 NVN_API NVNdepthFunc nvnDepthStencilStateGetDepthFunc(const NVNdepthStencilState* depthStencil);
 NVN_API NVNboolean nvnDepthStencilStateGetDepthTestEnable(const NVNdepthStencilState* depthStencil);
 NVN_API NVNboolean nvnDepthStencilStateGetDepthWriteEnable(const NVNdepthStencilState* depthStencil);
-NVN_API NVNstencilFunc nvnDepthStencilStateGetStencilFunc(const NVNdepthStencilState* depthStencil, NVNface
-    faces);
+NVN_API NVNstencilFunc nvnDepthStencilStateGetStencilFunc(const NVNdepthStencilState* depthStencil,
+    NVNface faces);
 NVN_API void nvnDepthStencilStateGetStencilOp(const NVNdepthStencilState* depthStencil, NVNface faces,
     NVNstencilOp* fail, NVNstencilOp* depthFail, NVNstencilOp* depthPass);
 NVN_API NVNboolean nvnDepthStencilStateGetStencilTestEnable(const NVNdepthStencilState* depthStencil);
@@ -1441,15 +1442,14 @@ NVN_API void nvnDepthStencilStateSetDepthTestEnable(NVNdepthStencilState* depthS
 NVN_API void nvnDepthStencilStateSetDepthWriteEnable(NVNdepthStencilState* depthStencil, NVNboolean enable);
 NVN_API void nvnDepthStencilStateSetStencilFunc(NVNdepthStencilState* depthStencil, NVNface faces,
     NVNstencilFunc func);
-NVN_API void nvnDepthStencilStateSetStencilOp(NVNdepthStencilState* depthStencil, NVNface faces, NVNstencilOp
-    fail, NVNstencilOp depthFail, NVNstencilOp depthPass);
+NVN_API void nvnDepthStencilStateSetStencilOp(NVNdepthStencilState* depthStencil, NVNface faces,
+    NVNstencilOp fail, NVNstencilOp depthFail, NVNstencilOp depthPass);
 NVN_API void nvnDepthStencilStateSetStencilTestEnable(NVNdepthStencilState* depthStencil, NVNboolean enable);
 
 /* Multisampling: samples, coverage, sample locations. */
 NVN_API NVNboolean nvnMultisampleStateGetAlphaToCoverageDither(const NVNmultisampleState* multisample);
 NVN_API NVNboolean nvnMultisampleStateGetAlphaToCoverageEnable(const NVNmultisampleState* multisample);
-NVN_API NVNcoverageModulationMode nvnMultisampleStateGetCoverageModulationMode(const NVNmultisampleState*
-    multisample);
+NVN_API NVNcoverageModulationMode nvnMultisampleStateGetCoverageModulationMode(const NVNmultisampleState* multisample);
 NVN_API NVNboolean nvnMultisampleStateGetCoverageToColorEnable(const NVNmultisampleState* multisample);
 NVN_API int nvnMultisampleStateGetCoverageToColorOutput(const NVNmultisampleState* multisample);
 NVN_API NVNboolean nvnMultisampleStateGetMultisampleEnable(const NVNmultisampleState* multisample);
@@ -1470,8 +1470,8 @@ NVN_API void nvnMultisampleStateSetRasterSamples(NVNmultisampleState* multisampl
 NVN_API void nvnMultisampleStateSetSampleLocations(NVNmultisampleState* multisample, int first, int count,
     const float* locations);
 NVN_API void nvnMultisampleStateSetSampleLocationsEnable(NVNmultisampleState* multisample, NVNboolean enable);
-NVN_API void nvnMultisampleStateSetSampleLocationsGridEnable(NVNmultisampleState* multisample, NVNboolean
-    enable);
+NVN_API void nvnMultisampleStateSetSampleLocationsGridEnable(NVNmultisampleState* multisample,
+    NVNboolean enable);
 NVN_API void nvnMultisampleStateSetSamples(NVNmultisampleState* multisample, int samples);
 
 /* Culling, facing, polygon mode and offset. */
@@ -1486,12 +1486,12 @@ NVN_API void nvnPolygonStateSetPolygonMode(NVNpolygonState* polygon, NVNpolygonM
 NVN_API void nvnPolygonStateSetPolygonOffsetEnables(NVNpolygonState* polygon, int enables);
 
 /* One vertex attribute: format, offset, stream. */
-NVN_API void nvnVertexAttribStateGetFormat(const NVNvertexAttribState* attrib, NVNformat* format, ptrdiff_t*
-    relativeOffset);
+NVN_API void nvnVertexAttribStateGetFormat(const NVNvertexAttribState* attrib, NVNformat* format,
+    ptrdiff_t* relativeOffset);
 NVN_API int nvnVertexAttribStateGetStreamIndex(const NVNvertexAttribState* attrib);
 NVN_API void nvnVertexAttribStateSetDefaults(NVNvertexAttribState* attrib);
-NVN_API void nvnVertexAttribStateSetFormat(NVNvertexAttribState* attrib, NVNformat format, ptrdiff_t
-    relativeOffset);
+NVN_API void nvnVertexAttribStateSetFormat(NVNvertexAttribState* attrib, NVNformat format,
+    ptrdiff_t relativeOffset);
 NVN_API void nvnVertexAttribStateSetStreamIndex(NVNvertexAttribState* attrib, int streamIndex);
 
 /* One vertex stream: stride and divisor. */
@@ -1528,12 +1528,12 @@ NVN_API void nvnWindowBuilderSetDefaults(NVNwindowBuilder* builder);
 NVN_API void nvnWindowBuilderSetDevice(NVNwindowBuilder* builder, NVNdevice* device);
 NVN_API void nvnWindowBuilderSetNativeWindow(NVNwindowBuilder* builder, NVNnativeWindow nativeWindow);
 NVN_API void nvnWindowBuilderSetPresentInterval(NVNwindowBuilder* builder, int presentInterval);
-NVN_API void nvnWindowBuilderSetTextures(NVNwindowBuilder* builder, int numTextures, NVNtexture* const*
-    textures);
+NVN_API void nvnWindowBuilderSetTextures(NVNwindowBuilder* builder, int numTextures,
+    NVNtexture* const* textures);
 
 /* Window: hands out its textures for drawing; a queue presents them. */
-NVN_API NVNwindowAcquireTextureResult nvnWindowAcquireTexture(NVNwindow* window, NVNsync*
-    textureAvailableSync, int* textureIndex);
+NVN_API NVNwindowAcquireTextureResult nvnWindowAcquireTexture(NVNwindow* window,
+    NVNsync* textureAvailableSync, int* textureIndex);
 NVN_API void nvnWindowFinalize(NVNwindow* window);
 NVN_API void nvnWindowGetCrop(const NVNwindow* window, NVNrectangle* rectangle);
 NVN_API NVNnativeWindow nvnWindowGetNativeWindow(const NVNwindow* window);
@@ -1544,25 +1544,25 @@ NVN_API void nvnWindowSetDebugLabel(NVNwindow* window, const char* label);
 NVN_API void nvnWindowSetPresentInterval(NVNwindow* window, int presentInterval);
 
 /* Command buffer: records commands into memory that the program lends it. */
-NVN_API void nvnCommandBufferAddCommandMemory(NVNcommandBuffer* cmdBuf, const NVNmemoryPool* pool, ptrdiff_t
-    offset, size_t size);
+NVN_API void nvnCommandBufferAddCommandMemory(NVNcommandBuffer* cmdBuf, const NVNmemoryPool* pool,
+    ptrdiff_t offset, size_t size);
 NVN_API void nvnCommandBufferAddControlMemory(NVNcommandBuffer* cmdBuf, void* memory, size_t size);
 NVN_API void nvnCommandBufferBarrier(NVNcommandBuffer* cmdBuf, int barrier);
 NVN_API void nvnCommandBufferBeginRecording(NVNcommandBuffer* cmdBuf);
 NVN_API void nvnCommandBufferBeginTransformFeedback(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer);
 NVN_API void nvnCommandBufferBindBlendState(NVNcommandBuffer* cmdBuf, const NVNblendState* blend);
-NVN_API void nvnCommandBufferBindChannelMaskState(NVNcommandBuffer* cmdBuf, const NVNchannelMaskState*
-    channelMask);
+NVN_API void nvnCommandBufferBindChannelMaskState(NVNcommandBuffer* cmdBuf,
+    const NVNchannelMaskState* channelMask);
 NVN_API void nvnCommandBufferBindColorState(NVNcommandBuffer* cmdBuf, const NVNcolorState* color);
 NVN_API void nvnCommandBufferBindCoverageModulationTable(NVNcommandBuffer* cmdBuf, const float* table);
-NVN_API void nvnCommandBufferBindDepthStencilState(NVNcommandBuffer* cmdBuf, const NVNdepthStencilState*
-    depthStencil);
+NVN_API void nvnCommandBufferBindDepthStencilState(NVNcommandBuffer* cmdBuf,
+    const NVNdepthStencilState* depthStencil);
 NVN_API void nvnCommandBufferBindImage(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNimageHandle image);
 NVN_API void nvnCommandBufferBindImages(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNimageHandle* images);
-NVN_API void nvnCommandBufferBindMultisampleState(NVNcommandBuffer* cmdBuf, const NVNmultisampleState*
-    multisample);
+NVN_API void nvnCommandBufferBindMultisampleState(NVNcommandBuffer* cmdBuf,
+    const NVNmultisampleState* multisample);
 NVN_API void nvnCommandBufferBindPolygonState(NVNcommandBuffer* cmdBuf, const NVNpolygonState* polygon);
 NVN_API void nvnCommandBufferBindProgram(NVNcommandBuffer* cmdBuf, const NVNprogram* program, int stages);
 NVN_API void nvnCommandBufferBindSeparateSampler(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
@@ -1573,69 +1573,69 @@ NVN_API void nvnCommandBufferBindSeparateTexture(NVNcommandBuffer* cmdBuf, NVNsh
     NVNseparateTextureHandle handle);
 NVN_API void nvnCommandBufferBindSeparateTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNseparateTextureHandle* handles);
-NVN_API void nvnCommandBufferBindShadingRateImage(NVNcommandBuffer* cmdBuf); /* the prototype is Navin's
-    assumption */
+/* The prototype of the next is Navin's assumption. */
+NVN_API void nvnCommandBufferBindShadingRateImage(NVNcommandBuffer* cmdBuf);
 NVN_API void nvnCommandBufferBindStorageBuffer(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size);
-NVN_API void nvnCommandBufferBindStorageBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int
-    count, const NVNbufferRange* buffers);
+NVN_API void nvnCommandBufferBindStorageBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNbufferRange* buffers);
 NVN_API void nvnCommandBufferBindTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNtextureHandle texture);
-NVN_API void nvnCommandBufferBindTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int
-    count, const NVNtextureHandle* textures);
-NVN_API void nvnCommandBufferBindTransformFeedbackBuffer(NVNcommandBuffer* cmdBuf, int index, NVNbufferAddress
-    buffer, size_t size);
+NVN_API void nvnCommandBufferBindTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNtextureHandle* textures);
+NVN_API void nvnCommandBufferBindTransformFeedbackBuffer(NVNcommandBuffer* cmdBuf, int index,
+    NVNbufferAddress buffer, size_t size);
 NVN_API void nvnCommandBufferBindTransformFeedbackBuffers(NVNcommandBuffer* cmdBuf, int first, int count,
     const NVNbufferRange* buffers);
 NVN_API void nvnCommandBufferBindUniformBuffer(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size);
-NVN_API void nvnCommandBufferBindUniformBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int
-    count, const NVNbufferRange* buffers);
-NVN_API void nvnCommandBufferBindVertexAttribState(NVNcommandBuffer* cmdBuf, int numAttribs, const
-    NVNvertexAttribState* attribs);
+NVN_API void nvnCommandBufferBindUniformBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNbufferRange* buffers);
+NVN_API void nvnCommandBufferBindVertexAttribState(NVNcommandBuffer* cmdBuf, int numAttribs,
+    const NVNvertexAttribState* attribs);
 NVN_API void nvnCommandBufferBindVertexBuffer(NVNcommandBuffer* cmdBuf, int index, NVNbufferAddress buffer,
     size_t size);
-NVN_API void nvnCommandBufferBindVertexBuffers(NVNcommandBuffer* cmdBuf, int first, int count, const
-    NVNbufferRange* buffers);
-NVN_API void nvnCommandBufferBindVertexStreamState(NVNcommandBuffer* cmdBuf, int numStreams, const
-    NVNvertexStreamState* streams);
-NVN_API void nvnCommandBufferCallCommands(NVNcommandBuffer* cmdBuf, int numCommands, const NVNcommandHandle*
-    handles);
+NVN_API void nvnCommandBufferBindVertexBuffers(NVNcommandBuffer* cmdBuf, int first, int count,
+    const NVNbufferRange* buffers);
+NVN_API void nvnCommandBufferBindVertexStreamState(NVNcommandBuffer* cmdBuf, int numStreams,
+    const NVNvertexStreamState* streams);
+NVN_API void nvnCommandBufferCallCommands(NVNcommandBuffer* cmdBuf, int numCommands,
+    const NVNcommandHandle* handles);
 NVN_API void nvnCommandBufferClearBuffer(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer, size_t size,
     uint32_t value);
 NVN_API void nvnCommandBufferClearColor(NVNcommandBuffer* cmdBuf, int index, const float* color, int mask);
 NVN_API void nvnCommandBufferClearColori(NVNcommandBuffer* cmdBuf, int index, const int* color, int mask);
-NVN_API void nvnCommandBufferClearColorui(NVNcommandBuffer* cmdBuf, int index, const uint32_t* color, int
-    mask);
-NVN_API void nvnCommandBufferClearDepthStencil(NVNcommandBuffer* cmdBuf, float depthValue, NVNboolean
-    depthMask, int stencilValue, int stencilMask);
-NVN_API void nvnCommandBufferClearTexture(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture, const
-    NVNtextureView* dstView, const NVNcopyRegion* dstRegion, const float* color, int mask);
-NVN_API void nvnCommandBufferClearTexturei(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture, const
-    NVNtextureView* dstView, const NVNcopyRegion* dstRegion, const int* color, int mask);
-NVN_API void nvnCommandBufferClearTextureui(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture, const
-    NVNtextureView* dstView, const NVNcopyRegion* dstRegion, const uint32_t* color, int mask);
+NVN_API void nvnCommandBufferClearColorui(NVNcommandBuffer* cmdBuf, int index, const uint32_t* color,
+    int mask);
+NVN_API void nvnCommandBufferClearDepthStencil(NVNcommandBuffer* cmdBuf, float depthValue,
+    NVNboolean depthMask, int stencilValue, int stencilMask);
+NVN_API void nvnCommandBufferClearTexture(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture,
+    const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, const float* color, int mask);
+NVN_API void nvnCommandBufferClearTexturei(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture,
+    const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, const int* color, int mask);
+NVN_API void nvnCommandBufferClearTextureui(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture,
+    const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, const uint32_t* color, int mask);
 NVN_API void nvnCommandBufferCopyBufferToBuffer(NVNcommandBuffer* cmdBuf, NVNbufferAddress src,
     NVNbufferAddress dst, size_t size, int flags);
-NVN_API void nvnCommandBufferCopyBufferToTexture(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer, const
-    NVNtexture* dstTexture, const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
-NVN_API void nvnCommandBufferCopyCommands(NVNcommandBuffer* cmdBuf, int numCommands, const NVNcommandHandle*
-    handles);
-NVN_API void nvnCommandBufferCopyTextureToBuffer(NVNcommandBuffer* cmdBuf, const NVNtexture* srcTexture, const
-    NVNtextureView* srcView, const NVNcopyRegion* srcRegion, NVNbufferAddress buffer, int flags);
+NVN_API void nvnCommandBufferCopyBufferToTexture(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer,
+    const NVNtexture* dstTexture, const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
+NVN_API void nvnCommandBufferCopyCommands(NVNcommandBuffer* cmdBuf, int numCommands,
+    const NVNcommandHandle* handles);
+NVN_API void nvnCommandBufferCopyTextureToBuffer(NVNcommandBuffer* cmdBuf, const NVNtexture* srcTexture,
+    const NVNtextureView* srcView, const NVNcopyRegion* srcRegion, NVNbufferAddress buffer, int flags);
 NVN_API void nvnCommandBufferCopyTextureToTexture(NVNcommandBuffer* cmdBuf, const NVNtexture* srcTexture,
-    const NVNtextureView* srcView, const NVNcopyRegion* srcRegion, const NVNtexture* dstTexture, const
-    NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
+    const NVNtextureView* srcView, const NVNcopyRegion* srcRegion, const NVNtexture* dstTexture,
+    const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
 NVN_API void nvnCommandBufferDiscardColor(NVNcommandBuffer* cmdBuf, int index);
 NVN_API void nvnCommandBufferDiscardDepthStencil(NVNcommandBuffer* cmdBuf);
 NVN_API void nvnCommandBufferDispatchCompute(NVNcommandBuffer* cmdBuf, int groupsX, int groupsY, int groupsZ);
 NVN_API void nvnCommandBufferDispatchComputeIndirect(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer);
-NVN_API void nvnCommandBufferDownsample(NVNcommandBuffer* cmdBuf, const NVNtexture* src, const NVNtexture*
-    dst);
-NVN_API void nvnCommandBufferDownsampleTextureView(NVNcommandBuffer* cmdBuf, const NVNtexture* src, const
-    NVNtextureView* srcView, const NVNtexture* dst, const NVNtextureView* dstView);
-NVN_API void nvnCommandBufferDrawArrays(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode, int first, int
-    count);
+NVN_API void nvnCommandBufferDownsample(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
+    const NVNtexture* dst);
+NVN_API void nvnCommandBufferDownsampleTextureView(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
+    const NVNtextureView* srcView, const NVNtexture* dst, const NVNtextureView* dstView);
+NVN_API void nvnCommandBufferDrawArrays(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode, int first,
+    int count);
 NVN_API void nvnCommandBufferDrawArraysIndirect(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
     NVNbufferAddress buffer);
 NVN_API void nvnCommandBufferDrawArraysInstanced(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode, int first,
@@ -1647,10 +1647,10 @@ NVN_API void nvnCommandBufferDrawElementsBaseVertex(NVNcommandBuffer* cmdBuf, NV
 NVN_API void nvnCommandBufferDrawElementsIndirect(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
     NVNindexType type, NVNbufferAddress indexBuffer, NVNbufferAddress indirectBuffer);
 NVN_API void nvnCommandBufferDrawElementsInstanced(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
-    NVNindexType type, int count, NVNbufferAddress indexBuffer, int baseVertex, int baseInstance, int
-    instanceCount);
-NVN_API void nvnCommandBufferDrawTexture(NVNcommandBuffer* cmdBuf, NVNtextureHandle handle, const
-    NVNdrawTextureRegion* dstRegion, const NVNdrawTextureRegion* srcRegion);
+    NVNindexType type, int count, NVNbufferAddress indexBuffer, int baseVertex, int baseInstance,
+    int instanceCount);
+NVN_API void nvnCommandBufferDrawTexture(NVNcommandBuffer* cmdBuf, NVNtextureHandle handle,
+    const NVNdrawTextureRegion* dstRegion, const NVNdrawTextureRegion* srcRegion);
 NVN_API void nvnCommandBufferDrawTransformFeedback(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
     NVNbufferAddress buffer);
 NVN_API NVNcommandHandle nvnCommandBufferEndRecording(NVNcommandBuffer* cmdBuf);
@@ -1666,32 +1666,31 @@ NVN_API size_t nvnCommandBufferGetControlMemorySize(const NVNcommandBuffer* cmdB
 NVN_API size_t nvnCommandBufferGetControlMemoryUsed(const NVNcommandBuffer* cmdBuf);
 NVN_API ptrdiff_t nvnCommandBufferGetCopyImageStride(const NVNcommandBuffer* cmdBuf);
 NVN_API ptrdiff_t nvnCommandBufferGetCopyRowStride(const NVNcommandBuffer* cmdBuf);
-NVN_API PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC nvnCommandBufferGetMemoryCallback(const NVNcommandBuffer*
-    cmdBuf);
+NVN_API PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC nvnCommandBufferGetMemoryCallback(const NVNcommandBuffer* cmdBuf);
 NVN_API void* nvnCommandBufferGetMemoryCallbackData(const NVNcommandBuffer* cmdBuf);
 NVN_API NVNboolean nvnCommandBufferInitialize(NVNcommandBuffer* cmdBuf, NVNdevice* device);
 NVN_API void nvnCommandBufferInsertDebugMarker(NVNcommandBuffer* cmdBuf, const char* description);
-NVN_API void nvnCommandBufferInsertDebugMarkerDynamic(NVNcommandBuffer* cmdBuf, uint32_t domainId, const char*
-    description);
-NVN_API void nvnCommandBufferInsertDebugMarkerStatic(NVNcommandBuffer* cmdBuf, uint32_t domainId, const char*
-    description);
+NVN_API void nvnCommandBufferInsertDebugMarkerDynamic(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+NVN_API void nvnCommandBufferInsertDebugMarkerStatic(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
 NVN_API NVNboolean nvnCommandBufferIsRecording(const NVNcommandBuffer* cmdBuf);
 NVN_API void nvnCommandBufferMultiDrawArraysIndirectCount(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
     NVNbufferAddress indirectBuffer, NVNbufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride);
 NVN_API void nvnCommandBufferMultiDrawElementsIndirectCount(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
-    NVNindexType type, NVNbufferAddress indexBuffer, NVNbufferAddress indirectBuffer, NVNbufferAddress
-    countBuffer, int maxDrawCount, ptrdiff_t stride);
+    NVNindexType type, NVNbufferAddress indexBuffer, NVNbufferAddress indirectBuffer,
+    NVNbufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride);
 NVN_API void nvnCommandBufferPauseTransformFeedback(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer);
 NVN_API void nvnCommandBufferPopDebugGroup(NVNcommandBuffer* cmdBuf);
 NVN_API void nvnCommandBufferPopDebugGroupId(NVNcommandBuffer* cmdBuf, uint32_t domainId);
-NVN_API void nvnCommandBufferPushDebugGroup(NVNcommandBuffer* cmdBuf, uint32_t domainId, const char*
-    description);
-NVN_API void nvnCommandBufferPushDebugGroupDynamic(NVNcommandBuffer* cmdBuf, uint32_t domainId, const char*
-    description);
-NVN_API void nvnCommandBufferPushDebugGroupStatic(NVNcommandBuffer* cmdBuf, uint32_t domainId, const char*
-    description);
-NVN_API void nvnCommandBufferReportCounter(NVNcommandBuffer* cmdBuf, NVNcounterType counter, NVNbufferAddress
-    buffer);
+NVN_API void nvnCommandBufferPushDebugGroup(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+NVN_API void nvnCommandBufferPushDebugGroupDynamic(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+NVN_API void nvnCommandBufferPushDebugGroupStatic(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+NVN_API void nvnCommandBufferReportCounter(NVNcommandBuffer* cmdBuf, NVNcounterType counter,
+    NVNbufferAddress buffer);
 NVN_API void nvnCommandBufferReportValue(NVNcommandBuffer* cmdBuf, uint32_t value, NVNbufferAddress buffer);
 NVN_API void nvnCommandBufferResetCounter(NVNcommandBuffer* cmdBuf, NVNcounterType counter);
 NVN_API void nvnCommandBufferResolveDepthBuffer(NVNcommandBuffer* cmdBuf);
@@ -1708,36 +1707,36 @@ NVN_API void nvnCommandBufferSetConservativeRasterEnable(NVNcommandBuffer* cmdBu
 NVN_API void nvnCommandBufferSetCopyImageStride(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 NVN_API void nvnCommandBufferSetCopyRowStride(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 NVN_API void nvnCommandBufferSetDebugLabel(NVNcommandBuffer* cmdBuf, const char* label);
-NVN_API void nvnCommandBufferSetDepthBounds(NVNcommandBuffer* cmdBuf, NVNboolean enable, float zNear, float
-    zFar);
+NVN_API void nvnCommandBufferSetDepthBounds(NVNcommandBuffer* cmdBuf, NVNboolean enable, float zNear,
+    float zFar);
 NVN_API void nvnCommandBufferSetDepthClamp(NVNcommandBuffer* cmdBuf, NVNboolean clamp);
 NVN_API void nvnCommandBufferSetDepthRange(NVNcommandBuffer* cmdBuf, float zNear, float zFar);
-NVN_API void nvnCommandBufferSetDepthRanges(NVNcommandBuffer* cmdBuf, int first, int count, const float*
-    ranges);
-NVN_API void nvnCommandBufferSetFloatBlendClamp(NVNcommandBuffer* cmdBuf, int mode); /* the prototype is
-    Navin's assumption */
+NVN_API void nvnCommandBufferSetDepthRanges(NVNcommandBuffer* cmdBuf, int first, int count,
+    const float* ranges);
+/* The prototype of the next is Navin's assumption. */
+NVN_API void nvnCommandBufferSetFloatBlendClamp(NVNcommandBuffer* cmdBuf, int mode);
 NVN_API void nvnCommandBufferSetInnerTessellationLevels(NVNcommandBuffer* cmdBuf, const float* levels);
 NVN_API void nvnCommandBufferSetLineWidth(NVNcommandBuffer* cmdBuf, float lineWidth);
-NVN_API void nvnCommandBufferSetMemoryCallback(NVNcommandBuffer* cmdBuf, PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC
-    callback);
+NVN_API void nvnCommandBufferSetMemoryCallback(NVNcommandBuffer* cmdBuf,
+    PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC callback);
 NVN_API void nvnCommandBufferSetMemoryCallbackData(NVNcommandBuffer* cmdBuf, void* callbackData);
 NVN_API void nvnCommandBufferSetOuterTessellationLevels(NVNcommandBuffer* cmdBuf, const float* levels);
 NVN_API void nvnCommandBufferSetPatchSize(NVNcommandBuffer* cmdBuf, int size);
 NVN_API void nvnCommandBufferSetPointSize(NVNcommandBuffer* cmdBuf, float pointSize);
-NVN_API void nvnCommandBufferSetPolygonOffsetClamp(NVNcommandBuffer* cmdBuf, float factor, float units, float
-    clamp);
+NVN_API void nvnCommandBufferSetPolygonOffsetClamp(NVNcommandBuffer* cmdBuf, float factor, float units,
+    float clamp);
 NVN_API void nvnCommandBufferSetPrimitiveRestart(NVNcommandBuffer* cmdBuf, NVNboolean enable, int index);
 NVN_API void nvnCommandBufferSetProgramSubroutines(NVNcommandBuffer* cmdBuf, NVNprogram* program,
     NVNshaderStage stage, const int first, const int count, const int* values);
 NVN_API void nvnCommandBufferSetRasterizerDiscard(NVNcommandBuffer* cmdBuf, NVNboolean discard);
 NVN_API void nvnCommandBufferSetRenderEnable(NVNcommandBuffer* cmdBuf, NVNboolean enable);
-NVN_API void nvnCommandBufferSetRenderEnableConditional(NVNcommandBuffer* cmdBuf, NVNconditionalRenderMode
-    mode, NVNbufferAddress addr);
-NVN_API void nvnCommandBufferSetRenderTargets(NVNcommandBuffer* cmdBuf, int numColors, const NVNtexture*
-    const* colors, const NVNtextureView* const* colorViews, const NVNtexture* depthStencil, const
-    NVNtextureView* depthStencilView);
-NVN_API void nvnCommandBufferSetRepresentativeFragmentTest(NVNcommandBuffer* cmdBuf, NVNboolean enable); /*
-    the prototype is Navin's assumption */
+NVN_API void nvnCommandBufferSetRenderEnableConditional(NVNcommandBuffer* cmdBuf,
+    NVNconditionalRenderMode mode, NVNbufferAddress addr);
+NVN_API void nvnCommandBufferSetRenderTargets(NVNcommandBuffer* cmdBuf, int numColors,
+    const NVNtexture* const* colors, const NVNtextureView* const* colorViews, const NVNtexture* depthStencil,
+    const NVNtextureView* depthStencilView);
+/* The prototype of the next is Navin's assumption. */
+NVN_API void nvnCommandBufferSetRepresentativeFragmentTest(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 NVN_API void nvnCommandBufferSetSampleMask(NVNcommandBuffer* cmdBuf, int mask);
 NVN_API void nvnCommandBufferSetSamplerPool(NVNcommandBuffer* cmdBuf, const NVNsamplerPool* pool);
 NVN_API void nvnCommandBufferSetScissor(NVNcommandBuffer* cmdBuf, int x, int y, int w, int h);
@@ -1754,18 +1753,18 @@ NVN_API void nvnCommandBufferSetTexturePool(NVNcommandBuffer* cmdBuf, const NVNt
 NVN_API void nvnCommandBufferSetTiledCacheAction(NVNcommandBuffer* cmdBuf, NVNtiledCacheAction action);
 NVN_API void nvnCommandBufferSetTiledCacheTileSize(NVNcommandBuffer* cmdBuf, int w, int h);
 NVN_API void nvnCommandBufferSetViewport(NVNcommandBuffer* cmdBuf, int x, int y, int w, int h);
-NVN_API void nvnCommandBufferSetViewportSwizzles(NVNcommandBuffer* cmdBuf, int first, int count, const
-    NVNviewportSwizzle* swizzles);
-NVN_API void nvnCommandBufferSetViewports(NVNcommandBuffer* cmdBuf, int first, int count, const float*
-    ranges);
-NVN_API void nvnCommandBufferSignalEvent(NVNcommandBuffer* cmdBuf, const NVNevent* event, NVNeventSignalMode
-    mode, NVNeventSignalLocation location, int flags, uint32_t value);
-NVN_API void nvnCommandBufferTiledDownsample(NVNcommandBuffer* cmdBuf, const NVNtexture* src, const
-    NVNtexture* dst);
-NVN_API void nvnCommandBufferTiledDownsampleTextureView(NVNcommandBuffer* cmdBuf, const NVNtexture* src, const
-    NVNtextureView* srcView, const NVNtexture* dst, const NVNtextureView* dstView);
-NVN_API void nvnCommandBufferUpdateUniformBuffer(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer, size_t
-    size, ptrdiff_t updateOffset, size_t updateSize, const void* data);
+NVN_API void nvnCommandBufferSetViewportSwizzles(NVNcommandBuffer* cmdBuf, int first, int count,
+    const NVNviewportSwizzle* swizzles);
+NVN_API void nvnCommandBufferSetViewports(NVNcommandBuffer* cmdBuf, int first, int count,
+    const float* ranges);
+NVN_API void nvnCommandBufferSignalEvent(NVNcommandBuffer* cmdBuf, const NVNevent* event,
+    NVNeventSignalMode mode, NVNeventSignalLocation location, int flags, uint32_t value);
+NVN_API void nvnCommandBufferTiledDownsample(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
+    const NVNtexture* dst);
+NVN_API void nvnCommandBufferTiledDownsampleTextureView(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
+    const NVNtextureView* srcView, const NVNtexture* dst, const NVNtextureView* dstView);
+NVN_API void nvnCommandBufferUpdateUniformBuffer(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer,
+    size_t size, ptrdiff_t updateOffset, size_t updateSize, const void* data);
 NVN_API void nvnCommandBufferWaitEvent(NVNcommandBuffer* cmdBuf, const NVNevent* event, NVNeventWaitMode mode,
     uint32_t value);
 NVN_API void nvnCommandBufferWaitSync(NVNcommandBuffer* cmdBuf, const NVNsync* sync);
@@ -1785,24 +1784,24 @@ typedef NVNdepthMode (*PFNNVNDEVICEGETDEPTHMODEPROC)(const NVNdevice* device);
 typedef NVNimageHandle (*PFNNVNDEVICEGETIMAGEHANDLEPROC)(const NVNdevice* device, int textureID);
 typedef void (*PFNNVNDEVICEGETINTEGERPROC)(const NVNdevice* device, NVNdeviceInfo pname, int* value);
 typedef PFNNVNGENERICFUNCPTRPROC (*PFNNVNDEVICEGETPROCADDRESSPROC)(const NVNdevice* device, const char* name);
-typedef NVNseparateSamplerHandle (*PFNNVNDEVICEGETSEPARATESAMPLERHANDLEPROC)(const NVNdevice* device, int
-    samplerID);
-typedef NVNseparateTextureHandle (*PFNNVNDEVICEGETSEPARATETEXTUREHANDLEPROC)(const NVNdevice* device, int
-    textureID);
+typedef NVNseparateSamplerHandle (*PFNNVNDEVICEGETSEPARATESAMPLERHANDLEPROC)(const NVNdevice* device,
+    int samplerID);
+typedef NVNseparateTextureHandle (*PFNNVNDEVICEGETSEPARATETEXTUREHANDLEPROC)(const NVNdevice* device,
+    int textureID);
 typedef NVNtextureHandle (*PFNNVNDEVICEGETTEXELFETCHHANDLEPROC)(const NVNdevice* device, int textureID);
-typedef NVNtextureHandle (*PFNNVNDEVICEGETTEXTUREHANDLEPROC)(const NVNdevice* device, int textureID, int
-    samplerID);
-typedef uint64_t (*PFNNVNDEVICEGETTIMESTAMPINNANOSECONDSPROC)(const NVNdevice* device, const NVNcounterData*
-    counterData);
+typedef NVNtextureHandle (*PFNNVNDEVICEGETTEXTUREHANDLEPROC)(const NVNdevice* device, int textureID,
+    int samplerID);
+typedef uint64_t (*PFNNVNDEVICEGETTIMESTAMPINNANOSECONDSPROC)(const NVNdevice* device,
+    const NVNcounterData* counterData);
 typedef NVNwindowOriginMode (*PFNNVNDEVICEGETWINDOWORIGINMODEPROC)(const NVNdevice* device);
 typedef NVNboolean (*PFNNVNDEVICEINITIALIZEPROC)(NVNdevice* device, const NVNdeviceBuilder* builder);
-typedef void (*PFNNVNDEVICEINSTALLDEBUGCALLBACKPROC)(NVNdevice* device, const PFNNVNDEBUGCALLBACKPROC
-    callback, void* callbackData, NVNboolean enable);
+typedef void (*PFNNVNDEVICEINSTALLDEBUGCALLBACKPROC)(NVNdevice* device,
+    const PFNNVNDEBUGCALLBACKPROC callback, void* callbackData, NVNboolean enable);
 typedef NVNboolean (*PFNNVNDEVICEISEXTERNALDEBUGGERATTACHEDPROC)(const NVNdevice* device);
-typedef NVNboolean (*PFNNVNDEVICEREGISTERFASTCLEARCOLORPROC)(NVNdevice* device, const float* color, NVNformat
-    format);
-typedef NVNboolean (*PFNNVNDEVICEREGISTERFASTCLEARCOLORIPROC)(NVNdevice* device, const int* color, NVNformat
-    format);
+typedef NVNboolean (*PFNNVNDEVICEREGISTERFASTCLEARCOLORPROC)(NVNdevice* device, const float* color,
+    NVNformat format);
+typedef NVNboolean (*PFNNVNDEVICEREGISTERFASTCLEARCOLORIPROC)(NVNdevice* device, const int* color,
+    NVNformat format);
 typedef NVNboolean (*PFNNVNDEVICEREGISTERFASTCLEARCOLORUIPROC)(NVNdevice* device, const uint32_t* color,
     NVNformat format);
 typedef NVNboolean (*PFNNVNDEVICEREGISTERFASTCLEARDEPTHPROC)(NVNdevice* device, float depth);
@@ -1812,8 +1811,8 @@ typedef void (*PFNNVNDEVICESETINTERMEDIATESHADERCACHEPROC)(NVNdevice* device, in
 typedef void (*PFNNVNDEVICESETWINDOWORIGINMODEPROC)(NVNdevice* device, NVNwindowOriginMode windowOriginMode);
 typedef void (*PFNNVNDEVICEWALKDEBUGDATABASEPROC)(const NVNdevice* device, NVNdebugObjectType debugObjectType,
     PFNNVNWALKDEBUGDATABASECALLBACKPROC callback, void* callbackData);
-typedef NVNboolean (*PFNNVNQUEUEBUILDERGETCOMMANDFLUSHTHRESHOLDPROC)(const NVNqueueBuilder* builder, int*
-    size);
+typedef NVNboolean (*PFNNVNQUEUEBUILDERGETCOMMANDFLUSHTHRESHOLDPROC)(const NVNqueueBuilder* builder,
+    int* size);
 typedef NVNboolean (*PFNNVNQUEUEBUILDERGETCOMMANDMEMORYSIZEPROC)(const NVNqueueBuilder* builder, int* size);
 typedef NVNboolean (*PFNNVNQUEUEBUILDERGETCOMPUTEMEMORYSIZEPROC)(const NVNqueueBuilder* builder, int* size);
 typedef NVNboolean (*PFNNVNQUEUEBUILDERGETCONTROLMEMORYSIZEPROC)(const NVNqueueBuilder* builder, int* size);
@@ -1823,8 +1822,8 @@ typedef void* (*PFNNVNQUEUEBUILDERGETMEMORYPROC)(const NVNqueueBuilder* builder)
 typedef int (*PFNNVNQUEUEBUILDERGETMEMORYSIZEPROC)(const NVNqueueBuilder* builder);
 typedef size_t (*PFNNVNQUEUEBUILDERGETQUEUEMEMORYSIZEPROC)(const NVNqueueBuilder* builder);
 typedef NVNqueuePriority (*PFNNVNQUEUEBUILDERGETQUEUEPRIORITYPROC)(const NVNqueueBuilder* builder);
-typedef NVNboolean (*PFNNVNQUEUEBUILDERGETRAYTRACINGMEMORYSIZEPROC)(const NVNqueueBuilder* builder, int*
-    size);
+typedef NVNboolean (*PFNNVNQUEUEBUILDERGETRAYTRACINGMEMORYSIZEPROC)(const NVNqueueBuilder* builder,
+    int* size);
 typedef void (*PFNNVNQUEUEBUILDERSETCOMMANDFLUSHTHRESHOLDPROC)(NVNqueueBuilder* builder, size_t size);
 typedef void (*PFNNVNQUEUEBUILDERSETCOMMANDMEMORYSIZEPROC)(NVNqueueBuilder* builder, size_t size);
 typedef void (*PFNNVNQUEUEBUILDERSETCOMPUTEMEMORYSIZEPROC)(NVNqueueBuilder* builder, size_t size);
@@ -1835,10 +1834,10 @@ typedef void (*PFNNVNQUEUEBUILDERSETFLAGSPROC)(NVNqueueBuilder* builder, int fla
 typedef void (*PFNNVNQUEUEBUILDERSETQUEUEMEMORYPROC)(NVNqueueBuilder* builder, void* memory, size_t size);
 typedef void (*PFNNVNQUEUEBUILDERSETQUEUEPRIORITYPROC)(NVNqueueBuilder* builder, NVNqueuePriority priority);
 typedef void (*PFNNVNQUEUEBUILDERSETRAYTRACINGMEMORYSIZEPROC)(NVNqueueBuilder* builder, size_t size);
-typedef NVNqueueAcquireTextureResult (*PFNNVNQUEUEACQUIRETEXTUREPROC)(NVNqueue* queue, NVNwindow* window, int*
-    textureIndex);
-typedef void (*PFNNVNQUEUEFENCESYNCPROC)(NVNqueue* queue, NVNsync* sync, NVNsyncCondition condition, int
-    flags);
+typedef NVNqueueAcquireTextureResult (*PFNNVNQUEUEACQUIRETEXTUREPROC)(NVNqueue* queue, NVNwindow* window,
+    int* textureIndex);
+typedef void (*PFNNVNQUEUEFENCESYNCPROC)(NVNqueue* queue, NVNsync* sync, NVNsyncCondition condition,
+    int flags);
 typedef void (*PFNNVNQUEUEFINALIZEPROC)(NVNqueue* queue);
 typedef void (*PFNNVNQUEUEFINISHPROC)(NVNqueue* queue);
 typedef void (*PFNNVNQUEUEFLUSHPROC)(NVNqueue* queue);
@@ -1850,8 +1849,8 @@ typedef NVNboolean (*PFNNVNQUEUEINITIALIZEPROC)(NVNqueue* queue, const NVNqueueB
 typedef void (*PFNNVNQUEUEPRESENTTEXTUREPROC)(NVNqueue* queue, NVNwindow* window, int textureIndex);
 typedef void (*PFNNVNQUEUERESETMEMORYUSAGECOUNTSPROC)(NVNqueue* queue);
 typedef void (*PFNNVNQUEUESETDEBUGLABELPROC)(NVNqueue* queue, const char* label);
-typedef void (*PFNNVNQUEUESUBMITCOMMANDSPROC)(NVNqueue* queue, int numCommands, const NVNcommandHandle*
-    handles);
+typedef void (*PFNNVNQUEUESUBMITCOMMANDSPROC)(NVNqueue* queue, int numCommands,
+    const NVNcommandHandle* handles);
 typedef NVNboolean (*PFNNVNQUEUEWAITSYNCPROC)(NVNqueue* queue, const NVNsync* sync);
 typedef const NVNdevice* (*PFNNVNMEMORYPOOLBUILDERGETDEVICEPROC)(const NVNmemoryPoolBuilder* builder);
 typedef NVNmemoryPoolFlags (*PFNNVNMEMORYPOOLBUILDERGETFLAGSPROC)(const NVNmemoryPoolBuilder* builder);
@@ -1860,21 +1859,21 @@ typedef size_t (*PFNNVNMEMORYPOOLBUILDERGETSIZEPROC)(const NVNmemoryPoolBuilder*
 typedef void (*PFNNVNMEMORYPOOLBUILDERSETDEFAULTSPROC)(NVNmemoryPoolBuilder* builder);
 typedef void (*PFNNVNMEMORYPOOLBUILDERSETDEVICEPROC)(NVNmemoryPoolBuilder* builder, NVNdevice* device);
 typedef void (*PFNNVNMEMORYPOOLBUILDERSETFLAGSPROC)(NVNmemoryPoolBuilder* builder, int flags);
-typedef void (*PFNNVNMEMORYPOOLBUILDERSETSTORAGEPROC)(NVNmemoryPoolBuilder* builder, void* memory, size_t
-    size);
+typedef void (*PFNNVNMEMORYPOOLBUILDERSETSTORAGEPROC)(NVNmemoryPoolBuilder* builder, void* memory,
+    size_t size);
 typedef void (*PFNNVNMEMORYPOOLFINALIZEPROC)(NVNmemoryPool* pool);
-typedef void (*PFNNVNMEMORYPOOLFLUSHMAPPEDRANGEPROC)(const NVNmemoryPool* pool, ptrdiff_t offset, size_t
-    size);
+typedef void (*PFNNVNMEMORYPOOLFLUSHMAPPEDRANGEPROC)(const NVNmemoryPool* pool, ptrdiff_t offset,
+    size_t size);
 typedef NVNbufferAddress (*PFNNVNMEMORYPOOLGETBUFFERADDRESSPROC)(const NVNmemoryPool* pool);
 typedef NVNmemoryPoolFlags (*PFNNVNMEMORYPOOLGETFLAGSPROC)(const NVNmemoryPool* pool);
 typedef size_t (*PFNNVNMEMORYPOOLGETSIZEPROC)(const NVNmemoryPool* pool);
-typedef NVNboolean (*PFNNVNMEMORYPOOLINITIALIZEPROC)(NVNmemoryPool* pool, const NVNmemoryPoolBuilder*
-    builder);
-typedef void (*PFNNVNMEMORYPOOLINVALIDATEMAPPEDRANGEPROC)(const NVNmemoryPool* pool, ptrdiff_t offset, size_t
-    size);
+typedef NVNboolean (*PFNNVNMEMORYPOOLINITIALIZEPROC)(NVNmemoryPool* pool,
+    const NVNmemoryPoolBuilder* builder);
+typedef void (*PFNNVNMEMORYPOOLINVALIDATEMAPPEDRANGEPROC)(const NVNmemoryPool* pool, ptrdiff_t offset,
+    size_t size);
 typedef void* (*PFNNVNMEMORYPOOLMAPPROC)(const NVNmemoryPool* pool);
-typedef NVNboolean (*PFNNVNMEMORYPOOLMAPVIRTUALPROC)(NVNmemoryPool* pool, int numRequests, const
-    NVNmappingRequest* requests);
+typedef NVNboolean (*PFNNVNMEMORYPOOLMAPVIRTUALPROC)(NVNmemoryPool* pool, int numRequests,
+    const NVNmappingRequest* requests);
 typedef void (*PFNNVNMEMORYPOOLSETDEBUGLABELPROC)(NVNmemoryPool* pool, const char* label);
 typedef const NVNdevice* (*PFNNVNBUFFERBUILDERGETDEVICEPROC)(const NVNbufferBuilder* builder);
 typedef ptrdiff_t (*PFNNVNBUFFERBUILDERGETMEMORYOFFSETPROC)(const NVNbufferBuilder* builder);
@@ -1882,8 +1881,8 @@ typedef NVNmemoryPool* (*PFNNVNBUFFERBUILDERGETMEMORYPOOLPROC)(const NVNbufferBu
 typedef size_t (*PFNNVNBUFFERBUILDERGETSIZEPROC)(const NVNbufferBuilder* builder);
 typedef void (*PFNNVNBUFFERBUILDERSETDEFAULTSPROC)(NVNbufferBuilder* builder);
 typedef void (*PFNNVNBUFFERBUILDERSETDEVICEPROC)(NVNbufferBuilder* builder, NVNdevice* device);
-typedef void (*PFNNVNBUFFERBUILDERSETSTORAGEPROC)(NVNbufferBuilder* builder, NVNmemoryPool* pool, ptrdiff_t
-    offset, size_t size);
+typedef void (*PFNNVNBUFFERBUILDERSETSTORAGEPROC)(NVNbufferBuilder* builder, NVNmemoryPool* pool,
+    ptrdiff_t offset, size_t size);
 typedef void (*PFNNVNBUFFERFINALIZEPROC)(NVNbuffer* buffer);
 typedef void (*PFNNVNBUFFERFLUSHMAPPEDRANGEPROC)(const NVNbuffer* buffer, ptrdiff_t offset, size_t size);
 typedef NVNbufferAddress (*PFNNVNBUFFERGETADDRESSPROC)(const NVNbuffer* buffer);
@@ -1896,8 +1895,7 @@ typedef void (*PFNNVNBUFFERINVALIDATEMAPPEDRANGEPROC)(const NVNbuffer* buffer, p
 typedef void* (*PFNNVNBUFFERMAPPROC)(const NVNbuffer* buffer);
 typedef void (*PFNNVNBUFFERSETDEBUGLABELPROC)(NVNbuffer* buffer, const char* label);
 typedef int (*PFNNVNTEXTUREBUILDERGETDEPTHPROC)(const NVNtextureBuilder* builder);
-typedef NVNtextureDepthStencilMode (*PFNNVNTEXTUREBUILDERGETDEPTHSTENCILMODEPROC)(const NVNtextureBuilder*
-    builder);
+typedef NVNtextureDepthStencilMode (*PFNNVNTEXTUREBUILDERGETDEPTHSTENCILMODEPROC)(const NVNtextureBuilder* builder);
 typedef const NVNdevice* (*PFNNVNTEXTUREBUILDERGETDEVICEPROC)(const NVNtextureBuilder* builder);
 typedef NVNtextureFlags (*PFNNVNTEXTUREBUILDERGETFLAGSPROC)(const NVNtextureBuilder* builder);
 typedef NVNformat (*PFNNVNTEXTUREBUILDERGETFORMATPROC)(const NVNtextureBuilder* builder);
@@ -1933,15 +1931,15 @@ typedef void (*PFNNVNTEXTUREBUILDERSETGLTEXTURENAMEPROC)(NVNtextureBuilder* buil
 typedef void (*PFNNVNTEXTUREBUILDERSETHEIGHTPROC)(NVNtextureBuilder* builder, int height);
 typedef void (*PFNNVNTEXTUREBUILDERSETLEVELSPROC)(NVNtextureBuilder* builder, int numLevels);
 typedef void (*PFNNVNTEXTUREBUILDERSETPACKAGEDTEXTUREDATAPROC)(NVNtextureBuilder* builder, const void* data);
-typedef void (*PFNNVNTEXTUREBUILDERSETPACKAGEDTEXTURELAYOUTPROC)(NVNtextureBuilder* builder, const
-    NVNpackagedTextureLayout* layout);
+typedef void (*PFNNVNTEXTUREBUILDERSETPACKAGEDTEXTURELAYOUTPROC)(NVNtextureBuilder* builder,
+    const NVNpackagedTextureLayout* layout);
 typedef void (*PFNNVNTEXTUREBUILDERSETSAMPLESPROC)(NVNtextureBuilder* builder, int samples);
 typedef void (*PFNNVNTEXTUREBUILDERSETSIZE1DPROC)(NVNtextureBuilder* builder, int size);
 typedef void (*PFNNVNTEXTUREBUILDERSETSIZE2DPROC)(NVNtextureBuilder* builder, int width, int height);
-typedef void (*PFNNVNTEXTUREBUILDERSETSIZE3DPROC)(NVNtextureBuilder* builder, int width, int height, int
-    depth);
-typedef void (*PFNNVNTEXTUREBUILDERSETSTORAGEPROC)(NVNtextureBuilder* builder, NVNmemoryPool* pool, ptrdiff_t
-    offset);
+typedef void (*PFNNVNTEXTUREBUILDERSETSIZE3DPROC)(NVNtextureBuilder* builder, int width, int height,
+    int depth);
+typedef void (*PFNNVNTEXTUREBUILDERSETSTORAGEPROC)(NVNtextureBuilder* builder, NVNmemoryPool* pool,
+    ptrdiff_t offset);
 typedef void (*PFNNVNTEXTUREBUILDERSETSTRIDEPROC)(NVNtextureBuilder* builder, ptrdiff_t stride);
 typedef void (*PFNNVNTEXTUREBUILDERSETSWIZZLEPROC)(NVNtextureBuilder* builder, NVNtextureSwizzle r,
     NVNtextureSwizzle g, NVNtextureSwizzle b, NVNtextureSwizzle a);
@@ -1949,8 +1947,8 @@ typedef void (*PFNNVNTEXTUREBUILDERSETTARGETPROC)(NVNtextureBuilder* builder, NV
 typedef void (*PFNNVNTEXTUREBUILDERSETWIDTHPROC)(NVNtextureBuilder* builder, int width);
 typedef NVNboolean (*PFNNVNTEXTURECOMPAREPROC)(const NVNtexture* texture1, const NVNtexture* texture2);
 typedef void (*PFNNVNTEXTUREFINALIZEPROC)(NVNtexture* texture);
-typedef void (*PFNNVNTEXTUREFLUSHTEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region);
+typedef void (*PFNNVNTEXTUREFLUSHTEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region);
 typedef uint64_t (*PFNNVNTEXTUREGETDEBUGIDPROC)(const NVNtexture* texture);
 typedef int (*PFNNVNTEXTUREGETDEPTHPROC)(const NVNtexture* texture);
 typedef NVNtextureDepthStencilMode (*PFNNVNTEXTUREGETDEPTHSTENCILMODEPROC)(const NVNtexture* texture);
@@ -1962,8 +1960,8 @@ typedef ptrdiff_t (*PFNNVNTEXTUREGETMEMORYOFFSETPROC)(const NVNtexture* texture)
 typedef NVNmemoryPool* (*PFNNVNTEXTUREGETMEMORYPOOLPROC)(const NVNtexture* texture);
 typedef NVNrawStorageClass (*PFNNVNTEXTUREGETRAWSTORAGECLASSPROC)(const NVNtexture* texture);
 typedef int (*PFNNVNTEXTUREGETSAMPLESPROC)(const NVNtexture* texture);
-typedef void (*PFNNVNTEXTUREGETSPARSETILELAYOUTPROC)(const NVNtexture* texture, NVNtextureSparseTileLayout*
-    layout);
+typedef void (*PFNNVNTEXTUREGETSPARSETILELAYOUTPROC)(const NVNtexture* texture,
+    NVNtextureSparseTileLayout* layout);
 typedef NVNstorageClass (*PFNNVNTEXTUREGETSTORAGECLASSPROC)(const NVNtexture* texture);
 typedef int (*PFNNVNTEXTUREGETSTORAGESIZEPROC)(const NVNtexture* texture);
 typedef ptrdiff_t (*PFNNVNTEXTUREGETSTRIDEPROC)(const NVNtexture* texture);
@@ -1975,52 +1973,52 @@ typedef ptrdiff_t (*PFNNVNTEXTUREGETVIEWOFFSETPROC)(const NVNtexture* texture, c
 typedef int (*PFNNVNTEXTUREGETWIDTHPROC)(const NVNtexture* texture);
 typedef size_t (*PFNNVNTEXTUREGETZCULLSTORAGESIZEPROC)(const NVNtexture* texture);
 typedef NVNboolean (*PFNNVNTEXTUREINITIALIZEPROC)(NVNtexture* texture, const NVNtextureBuilder* builder);
-typedef void (*PFNNVNTEXTUREINVALIDATETEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region);
-typedef void (*PFNNVNTEXTUREREADTEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region, void* dstData);
+typedef void (*PFNNVNTEXTUREINVALIDATETEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region);
+typedef void (*PFNNVNTEXTUREREADTEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region, void* dstData);
 typedef void (*PFNNVNTEXTUREREADTEXELSSTRIDEDPROC)(const NVNtexture* texture, const NVNtextureView* view,
     const NVNcopyRegion* region, void* dstData, ptrdiff_t rowStride, ptrdiff_t imageStride);
 typedef void (*PFNNVNTEXTURESETDEBUGLABELPROC)(NVNtexture* texture, const char* label);
-typedef void (*PFNNVNTEXTUREWRITETEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view, const
-    NVNcopyRegion* region, const void* srcData);
+typedef void (*PFNNVNTEXTUREWRITETEXELSPROC)(const NVNtexture* texture, const NVNtextureView* view,
+    const NVNcopyRegion* region, const void* srcData);
 typedef void (*PFNNVNTEXTUREWRITETEXELSSTRIDEDPROC)(const NVNtexture* texture, const NVNtextureView* view,
     const NVNcopyRegion* region, const void* srcData, ptrdiff_t rowStride, ptrdiff_t imageStride);
 typedef NVNboolean (*PFNNVNTEXTUREVIEWCOMPAREPROC)(const NVNtextureView* view1, const NVNtextureView* view2);
 typedef NVNboolean (*PFNNVNTEXTUREVIEWGETDEPTHSTENCILMODEPROC)(const NVNtextureView* view,
     NVNtextureDepthStencilMode* mode);
 typedef NVNboolean (*PFNNVNTEXTUREVIEWGETFORMATPROC)(const NVNtextureView* view, NVNformat* format);
-typedef NVNboolean (*PFNNVNTEXTUREVIEWGETLAYERSPROC)(const NVNtextureView* view, int* minLayer, int*
-    numLayers);
-typedef NVNboolean (*PFNNVNTEXTUREVIEWGETLEVELSPROC)(const NVNtextureView* view, int* baseLevel, int*
-    numLevels);
+typedef NVNboolean (*PFNNVNTEXTUREVIEWGETLAYERSPROC)(const NVNtextureView* view, int* minLayer,
+    int* numLayers);
+typedef NVNboolean (*PFNNVNTEXTUREVIEWGETLEVELSPROC)(const NVNtextureView* view, int* baseLevel,
+    int* numLevels);
 typedef NVNboolean (*PFNNVNTEXTUREVIEWGETSWIZZLEPROC)(const NVNtextureView* view, NVNtextureSwizzle* r,
     NVNtextureSwizzle* g, NVNtextureSwizzle* b, NVNtextureSwizzle* a);
 typedef NVNboolean (*PFNNVNTEXTUREVIEWGETTARGETPROC)(const NVNtextureView* view, NVNtextureTarget* target);
 typedef void (*PFNNVNTEXTUREVIEWSETDEFAULTSPROC)(NVNtextureView* view);
-typedef void (*PFNNVNTEXTUREVIEWSETDEPTHSTENCILMODEPROC)(NVNtextureView* view, NVNtextureDepthStencilMode
-    mode);
+typedef void (*PFNNVNTEXTUREVIEWSETDEPTHSTENCILMODEPROC)(NVNtextureView* view,
+    NVNtextureDepthStencilMode mode);
 typedef void (*PFNNVNTEXTUREVIEWSETFORMATPROC)(NVNtextureView* view, NVNformat format);
 typedef void (*PFNNVNTEXTUREVIEWSETLAYERSPROC)(NVNtextureView* view, int minLayer, int numLayers);
 typedef void (*PFNNVNTEXTUREVIEWSETLEVELSPROC)(NVNtextureView* view, int baseLevel, int numLevels);
-typedef void (*PFNNVNTEXTUREVIEWSETSWIZZLEPROC)(NVNtextureView* view, NVNtextureSwizzle r, NVNtextureSwizzle
-    g, NVNtextureSwizzle b, NVNtextureSwizzle a);
+typedef void (*PFNNVNTEXTUREVIEWSETSWIZZLEPROC)(NVNtextureView* view, NVNtextureSwizzle r,
+    NVNtextureSwizzle g, NVNtextureSwizzle b, NVNtextureSwizzle a);
 typedef void (*PFNNVNTEXTUREVIEWSETTARGETPROC)(NVNtextureView* view, NVNtextureTarget target);
 typedef void (*PFNNVNTEXTUREPOOLFINALIZEPROC)(NVNtexturePool* pool);
 typedef ptrdiff_t (*PFNNVNTEXTUREPOOLGETMEMORYOFFSETPROC)(const NVNtexturePool* pool);
 typedef const NVNmemoryPool* (*PFNNVNTEXTUREPOOLGETMEMORYPOOLPROC)(const NVNtexturePool* pool);
 typedef int (*PFNNVNTEXTUREPOOLGETSIZEPROC)(const NVNtexturePool* pool);
-typedef NVNboolean (*PFNNVNTEXTUREPOOLINITIALIZEPROC)(NVNtexturePool* texturePool, const NVNmemoryPool*
-    memoryPool, ptrdiff_t offset, int numDescriptors);
-typedef void (*PFNNVNTEXTUREPOOLREGISTERIMAGEPROC)(const NVNtexturePool* pool, int id, const NVNtexture*
-    texture, const NVNtextureView* view);
-typedef void (*PFNNVNTEXTUREPOOLREGISTERTEXTUREPROC)(const NVNtexturePool* pool, int id, const NVNtexture*
-    texture, const NVNtextureView* view);
+typedef NVNboolean (*PFNNVNTEXTUREPOOLINITIALIZEPROC)(NVNtexturePool* texturePool,
+    const NVNmemoryPool* memoryPool, ptrdiff_t offset, int numDescriptors);
+typedef void (*PFNNVNTEXTUREPOOLREGISTERIMAGEPROC)(const NVNtexturePool* pool, int id,
+    const NVNtexture* texture, const NVNtextureView* view);
+typedef void (*PFNNVNTEXTUREPOOLREGISTERTEXTUREPROC)(const NVNtexturePool* pool, int id,
+    const NVNtexture* texture, const NVNtextureView* view);
 typedef void (*PFNNVNTEXTUREPOOLSETDEBUGLABELPROC)(NVNtexturePool* pool, const char* label);
 typedef void (*PFNNVNSAMPLERBUILDERGETBORDERCOLORPROC)(const NVNsamplerBuilder* builder, float* borderColor);
 typedef void (*PFNNVNSAMPLERBUILDERGETBORDERCOLORIPROC)(const NVNsamplerBuilder* builder, int* borderColor);
-typedef void (*PFNNVNSAMPLERBUILDERGETBORDERCOLORUIPROC)(const NVNsamplerBuilder* builder, uint32_t*
-    borderColor);
+typedef void (*PFNNVNSAMPLERBUILDERGETBORDERCOLORUIPROC)(const NVNsamplerBuilder* builder,
+    uint32_t* borderColor);
 typedef void (*PFNNVNSAMPLERBUILDERGETCOMPAREPROC)(const NVNsamplerBuilder* builder, NVNcompareMode* mode,
     NVNcompareFunc* func);
 typedef const NVNdevice* (*PFNNVNSAMPLERBUILDERGETDEVICEPROC)(const NVNsamplerBuilder* builder);
@@ -2035,8 +2033,8 @@ typedef void (*PFNNVNSAMPLERBUILDERGETWRAPMODEPROC)(const NVNsamplerBuilder* bui
     NVNwrapMode* t, NVNwrapMode* r);
 typedef void (*PFNNVNSAMPLERBUILDERSETBORDERCOLORPROC)(NVNsamplerBuilder* builder, const float* borderColor);
 typedef void (*PFNNVNSAMPLERBUILDERSETBORDERCOLORIPROC)(NVNsamplerBuilder* builder, const int* borderColor);
-typedef void (*PFNNVNSAMPLERBUILDERSETBORDERCOLORUIPROC)(NVNsamplerBuilder* builder, const uint32_t*
-    borderColor);
+typedef void (*PFNNVNSAMPLERBUILDERSETBORDERCOLORUIPROC)(NVNsamplerBuilder* builder,
+    const uint32_t* borderColor);
 typedef void (*PFNNVNSAMPLERBUILDERSETCOMPAREPROC)(NVNsamplerBuilder* builder, NVNcompareMode mode,
     NVNcompareFunc func);
 typedef void (*PFNNVNSAMPLERBUILDERSETDEFAULTSPROC)(NVNsamplerBuilder* builder);
@@ -2047,8 +2045,8 @@ typedef void (*PFNNVNSAMPLERBUILDERSETLODSNAPPROC)(NVNsamplerBuilder* builder, f
 typedef void (*PFNNVNSAMPLERBUILDERSETMAXANISOTROPYPROC)(NVNsamplerBuilder* builder, float maxAniso);
 typedef void (*PFNNVNSAMPLERBUILDERSETMINMAGFILTERPROC)(NVNsamplerBuilder* builder, NVNminFilter min,
     NVNmagFilter mag);
-typedef void (*PFNNVNSAMPLERBUILDERSETREDUCTIONFILTERPROC)(NVNsamplerBuilder* builder, NVNsamplerReduction
-    filter);
+typedef void (*PFNNVNSAMPLERBUILDERSETREDUCTIONFILTERPROC)(NVNsamplerBuilder* builder,
+    NVNsamplerReduction filter);
 typedef void (*PFNNVNSAMPLERBUILDERSETWRAPMODEPROC)(NVNsamplerBuilder* builder, NVNwrapMode s, NVNwrapMode t,
     NVNwrapMode r);
 typedef NVNboolean (*PFNNVNSAMPLERCOMPAREPROC)(const NVNsampler* sampler1, const NVNsampler* sampler2);
@@ -2056,14 +2054,14 @@ typedef void (*PFNNVNSAMPLERFINALIZEPROC)(NVNsampler* sampler);
 typedef void (*PFNNVNSAMPLERGETBORDERCOLORPROC)(const NVNsampler* sampler, float* borderColor);
 typedef void (*PFNNVNSAMPLERGETBORDERCOLORIPROC)(const NVNsampler* sampler, int* borderColor);
 typedef void (*PFNNVNSAMPLERGETBORDERCOLORUIPROC)(const NVNsampler* sampler, uint32_t* borderColor);
-typedef void (*PFNNVNSAMPLERGETCOMPAREPROC)(const NVNsampler* sampler, NVNcompareMode* mode, NVNcompareFunc*
-    func);
+typedef void (*PFNNVNSAMPLERGETCOMPAREPROC)(const NVNsampler* sampler, NVNcompareMode* mode,
+    NVNcompareFunc* func);
 typedef uint64_t (*PFNNVNSAMPLERGETDEBUGIDPROC)(const NVNsampler* sampler);
 typedef float (*PFNNVNSAMPLERGETLODBIASPROC)(const NVNsampler* sampler);
 typedef void (*PFNNVNSAMPLERGETLODCLAMPPROC)(const NVNsampler* sampler, float* min, float* max);
 typedef float (*PFNNVNSAMPLERGETMAXANISOTROPYPROC)(const NVNsampler* sampler);
-typedef void (*PFNNVNSAMPLERGETMINMAGFILTERPROC)(const NVNsampler* sampler, NVNminFilter* min, NVNmagFilter*
-    mag);
+typedef void (*PFNNVNSAMPLERGETMINMAGFILTERPROC)(const NVNsampler* sampler, NVNminFilter* min,
+    NVNmagFilter* mag);
 typedef NVNsamplerReduction (*PFNNVNSAMPLERGETREDUCTIONFILTERPROC)(const NVNsampler* sampler);
 typedef void (*PFNNVNSAMPLERGETWRAPMODEPROC)(const NVNsampler* sampler, NVNwrapMode* s, NVNwrapMode* t,
     NVNwrapMode* r);
@@ -2073,23 +2071,23 @@ typedef void (*PFNNVNSAMPLERPOOLFINALIZEPROC)(NVNsamplerPool* pool);
 typedef ptrdiff_t (*PFNNVNSAMPLERPOOLGETMEMORYOFFSETPROC)(const NVNsamplerPool* pool);
 typedef const NVNmemoryPool* (*PFNNVNSAMPLERPOOLGETMEMORYPOOLPROC)(const NVNsamplerPool* pool);
 typedef int (*PFNNVNSAMPLERPOOLGETSIZEPROC)(const NVNsamplerPool* pool);
-typedef NVNboolean (*PFNNVNSAMPLERPOOLINITIALIZEPROC)(NVNsamplerPool* samplerPool, const NVNmemoryPool*
-    memoryPool, ptrdiff_t offset, int numDescriptors);
-typedef void (*PFNNVNSAMPLERPOOLREGISTERSAMPLERPROC)(const NVNsamplerPool* pool, int id, const NVNsampler*
-    sampler);
-typedef void (*PFNNVNSAMPLERPOOLREGISTERSAMPLERBUILDERPROC)(const NVNsamplerPool* pool, int id, const
-    NVNsamplerBuilder* builder);
+typedef NVNboolean (*PFNNVNSAMPLERPOOLINITIALIZEPROC)(NVNsamplerPool* samplerPool,
+    const NVNmemoryPool* memoryPool, ptrdiff_t offset, int numDescriptors);
+typedef void (*PFNNVNSAMPLERPOOLREGISTERSAMPLERPROC)(const NVNsamplerPool* pool, int id,
+    const NVNsampler* sampler);
+typedef void (*PFNNVNSAMPLERPOOLREGISTERSAMPLERBUILDERPROC)(const NVNsamplerPool* pool, int id,
+    const NVNsamplerBuilder* builder);
 typedef void (*PFNNVNSAMPLERPOOLSETDEBUGLABELPROC)(NVNsamplerPool* pool, const char* label);
 typedef void (*PFNNVNPROGRAMFINALIZEPROC)(NVNprogram* program);
 typedef NVNboolean (*PFNNVNPROGRAMINITIALIZEPROC)(NVNprogram* program, NVNdevice* device);
 typedef void (*PFNNVNPROGRAMSETDEBUGLABELPROC)(NVNprogram* program, const char* label);
 typedef void (*PFNNVNPROGRAMSETSAMPLESHADINGPROC)(NVNprogram* program, NVNsampleShadingMode mode);
-typedef NVNboolean (*PFNNVNPROGRAMSETSHADERSPROC)(NVNprogram* program, int count, const NVNshaderData*
-    stageData);
-typedef NVNboolean (*PFNNVNPROGRAMSETSHADERSEXTPROC)(NVNprogram* program, int count, const NVNshaderDataExt*
-    stageData);
-typedef NVNboolean (*PFNNVNPROGRAMSETSUBROUTINELINKAGEPROC)(NVNprogram* program, int count, const
-    NVNsubroutineLinkageMapPtr* linkageMaps);
+typedef NVNboolean (*PFNNVNPROGRAMSETSHADERSPROC)(NVNprogram* program, int count,
+    const NVNshaderData* stageData);
+typedef NVNboolean (*PFNNVNPROGRAMSETSHADERSEXTPROC)(NVNprogram* program, int count,
+    const NVNshaderDataExt* stageData);
+typedef NVNboolean (*PFNNVNPROGRAMSETSUBROUTINELINKAGEPROC)(NVNprogram* program, int count,
+    const NVNsubroutineLinkageMapPtr* linkageMaps);
 typedef NVNblendAdvancedMode (*PFNNVNBLENDSTATEGETADVANCEDMODEPROC)(const NVNblendState* blend);
 typedef NVNboolean (*PFNNVNBLENDSTATEGETADVANCEDNORMALIZEDDSTPROC)(const NVNblendState* blend);
 typedef NVNblendAdvancedOverlap (*PFNNVNBLENDSTATEGETADVANCEDOVERLAPPROC)(const NVNblendState* blend);
@@ -2105,8 +2103,8 @@ typedef void (*PFNNVNBLENDSTATESETADVANCEDOVERLAPPROC)(NVNblendState* blend, NVN
 typedef void (*PFNNVNBLENDSTATESETADVANCEDPREMULTIPLIEDSRCPROC)(NVNblendState* blend, NVNboolean enable);
 typedef void (*PFNNVNBLENDSTATESETBLENDEQUATIONPROC)(NVNblendState* blend, NVNblendEquation modeRGB,
     NVNblendEquation modeAlpha);
-typedef void (*PFNNVNBLENDSTATESETBLENDFUNCPROC)(NVNblendState* blend, NVNblendFunc srcFunc, NVNblendFunc
-    dstFunc, NVNblendFunc srcFuncAlpha, NVNblendFunc dstFuncAlpha);
+typedef void (*PFNNVNBLENDSTATESETBLENDFUNCPROC)(NVNblendState* blend, NVNblendFunc srcFunc,
+    NVNblendFunc dstFunc, NVNblendFunc srcFuncAlpha, NVNblendFunc dstFuncAlpha);
 typedef void (*PFNNVNBLENDSTATESETBLENDTARGETPROC)(NVNblendState* blend, int target);
 typedef void (*PFNNVNBLENDSTATESETDEFAULTSPROC)(NVNblendState* blend);
 typedef void (*PFNNVNCHANNELMASKSTATEGETCHANNELMASKPROC)(const NVNchannelMaskState* channelMask, int index,
@@ -2123,44 +2121,36 @@ typedef void (*PFNNVNCOLORSTATESETDEFAULTSPROC)(NVNcolorState* color);
 typedef void (*PFNNVNCOLORSTATESETLOGICOPPROC)(NVNcolorState* color, NVNlogicOp logicOp);
 typedef NVNdepthFunc (*PFNNVNDEPTHSTENCILSTATEGETDEPTHFUNCPROC)(const NVNdepthStencilState* depthStencil);
 typedef NVNboolean (*PFNNVNDEPTHSTENCILSTATEGETDEPTHTESTENABLEPROC)(const NVNdepthStencilState* depthStencil);
-typedef NVNboolean (*PFNNVNDEPTHSTENCILSTATEGETDEPTHWRITEENABLEPROC)(const NVNdepthStencilState*
-    depthStencil);
+typedef NVNboolean (*PFNNVNDEPTHSTENCILSTATEGETDEPTHWRITEENABLEPROC)(const NVNdepthStencilState* depthStencil);
 typedef NVNstencilFunc (*PFNNVNDEPTHSTENCILSTATEGETSTENCILFUNCPROC)(const NVNdepthStencilState* depthStencil,
     NVNface faces);
-typedef void (*PFNNVNDEPTHSTENCILSTATEGETSTENCILOPPROC)(const NVNdepthStencilState* depthStencil, NVNface
-    faces, NVNstencilOp* fail, NVNstencilOp* depthFail, NVNstencilOp* depthPass);
-typedef NVNboolean (*PFNNVNDEPTHSTENCILSTATEGETSTENCILTESTENABLEPROC)(const NVNdepthStencilState*
-    depthStencil);
+typedef void (*PFNNVNDEPTHSTENCILSTATEGETSTENCILOPPROC)(const NVNdepthStencilState* depthStencil,
+    NVNface faces, NVNstencilOp* fail, NVNstencilOp* depthFail, NVNstencilOp* depthPass);
+typedef NVNboolean (*PFNNVNDEPTHSTENCILSTATEGETSTENCILTESTENABLEPROC)(const NVNdepthStencilState* depthStencil);
 typedef void (*PFNNVNDEPTHSTENCILSTATESETDEFAULTSPROC)(NVNdepthStencilState* depthStencil);
-typedef void (*PFNNVNDEPTHSTENCILSTATESETDEPTHFUNCPROC)(NVNdepthStencilState* depthStencil, NVNdepthFunc
-    func);
-typedef void (*PFNNVNDEPTHSTENCILSTATESETDEPTHTESTENABLEPROC)(NVNdepthStencilState* depthStencil, NVNboolean
-    enable);
-typedef void (*PFNNVNDEPTHSTENCILSTATESETDEPTHWRITEENABLEPROC)(NVNdepthStencilState* depthStencil, NVNboolean
-    enable);
+typedef void (*PFNNVNDEPTHSTENCILSTATESETDEPTHFUNCPROC)(NVNdepthStencilState* depthStencil,
+    NVNdepthFunc func);
+typedef void (*PFNNVNDEPTHSTENCILSTATESETDEPTHTESTENABLEPROC)(NVNdepthStencilState* depthStencil,
+    NVNboolean enable);
+typedef void (*PFNNVNDEPTHSTENCILSTATESETDEPTHWRITEENABLEPROC)(NVNdepthStencilState* depthStencil,
+    NVNboolean enable);
 typedef void (*PFNNVNDEPTHSTENCILSTATESETSTENCILFUNCPROC)(NVNdepthStencilState* depthStencil, NVNface faces,
     NVNstencilFunc func);
 typedef void (*PFNNVNDEPTHSTENCILSTATESETSTENCILOPPROC)(NVNdepthStencilState* depthStencil, NVNface faces,
     NVNstencilOp fail, NVNstencilOp depthFail, NVNstencilOp depthPass);
-typedef void (*PFNNVNDEPTHSTENCILSTATESETSTENCILTESTENABLEPROC)(NVNdepthStencilState* depthStencil, NVNboolean
-    enable);
-typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETALPHATOCOVERAGEDITHERPROC)(const NVNmultisampleState*
-    multisample);
-typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETALPHATOCOVERAGEENABLEPROC)(const NVNmultisampleState*
-    multisample);
-typedef NVNcoverageModulationMode (*PFNNVNMULTISAMPLESTATEGETCOVERAGEMODULATIONMODEPROC)(const
-    NVNmultisampleState* multisample);
-typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETCOVERAGETOCOLORENABLEPROC)(const NVNmultisampleState*
-    multisample);
+typedef void (*PFNNVNDEPTHSTENCILSTATESETSTENCILTESTENABLEPROC)(NVNdepthStencilState* depthStencil,
+    NVNboolean enable);
+typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETALPHATOCOVERAGEDITHERPROC)(const NVNmultisampleState* multisample);
+typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETALPHATOCOVERAGEENABLEPROC)(const NVNmultisampleState* multisample);
+typedef NVNcoverageModulationMode (*PFNNVNMULTISAMPLESTATEGETCOVERAGEMODULATIONMODEPROC)(const NVNmultisampleState* multisample);
+typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETCOVERAGETOCOLORENABLEPROC)(const NVNmultisampleState* multisample);
 typedef int (*PFNNVNMULTISAMPLESTATEGETCOVERAGETOCOLOROUTPUTPROC)(const NVNmultisampleState* multisample);
 typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETMULTISAMPLEENABLEPROC)(const NVNmultisampleState* multisample);
 typedef int (*PFNNVNMULTISAMPLESTATEGETRASTERSAMPLESPROC)(NVNmultisampleState* multisample);
-typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETSAMPLELOCATIONSENABLEPROC)(const NVNmultisampleState*
-    multisample);
+typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETSAMPLELOCATIONSENABLEPROC)(const NVNmultisampleState* multisample);
 typedef void (*PFNNVNMULTISAMPLESTATEGETSAMPLELOCATIONSGRIDPROC)(NVNmultisampleState* multisample, int* w,
     int* h);
-typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETSAMPLELOCATIONSGRIDENABLEPROC)(const NVNmultisampleState*
-    multisample);
+typedef NVNboolean (*PFNNVNMULTISAMPLESTATEGETSAMPLELOCATIONSGRIDENABLEPROC)(const NVNmultisampleState* multisample);
 typedef int (*PFNNVNMULTISAMPLESTATEGETSAMPLESPROC)(const NVNmultisampleState* multisample);
 typedef void (*PFNNVNMULTISAMPLESTATESETALPHATOCOVERAGEDITHERPROC)(NVNmultisampleState* multisample,
     NVNboolean enable);
@@ -2170,14 +2160,14 @@ typedef void (*PFNNVNMULTISAMPLESTATESETCOVERAGEMODULATIONMODEPROC)(NVNmultisamp
     NVNcoverageModulationMode mode);
 typedef void (*PFNNVNMULTISAMPLESTATESETCOVERAGETOCOLORENABLEPROC)(NVNmultisampleState* multisample,
     NVNboolean enable);
-typedef void (*PFNNVNMULTISAMPLESTATESETCOVERAGETOCOLOROUTPUTPROC)(NVNmultisampleState* multisample, int
-    output);
+typedef void (*PFNNVNMULTISAMPLESTATESETCOVERAGETOCOLOROUTPUTPROC)(NVNmultisampleState* multisample,
+    int output);
 typedef void (*PFNNVNMULTISAMPLESTATESETDEFAULTSPROC)(NVNmultisampleState* multisample);
-typedef void (*PFNNVNMULTISAMPLESTATESETMULTISAMPLEENABLEPROC)(NVNmultisampleState* multisample, NVNboolean
-    enable);
+typedef void (*PFNNVNMULTISAMPLESTATESETMULTISAMPLEENABLEPROC)(NVNmultisampleState* multisample,
+    NVNboolean enable);
 typedef void (*PFNNVNMULTISAMPLESTATESETRASTERSAMPLESPROC)(NVNmultisampleState* multisample, int samples);
-typedef void (*PFNNVNMULTISAMPLESTATESETSAMPLELOCATIONSPROC)(NVNmultisampleState* multisample, int first, int
-    count, const float* locations);
+typedef void (*PFNNVNMULTISAMPLESTATESETSAMPLELOCATIONSPROC)(NVNmultisampleState* multisample, int first,
+    int count, const float* locations);
 typedef void (*PFNNVNMULTISAMPLESTATESETSAMPLELOCATIONSENABLEPROC)(NVNmultisampleState* multisample,
     NVNboolean enable);
 typedef void (*PFNNVNMULTISAMPLESTATESETSAMPLELOCATIONSGRIDENABLEPROC)(NVNmultisampleState* multisample,
@@ -2186,8 +2176,7 @@ typedef void (*PFNNVNMULTISAMPLESTATESETSAMPLESPROC)(NVNmultisampleState* multis
 typedef NVNface (*PFNNVNPOLYGONSTATEGETCULLFACEPROC)(const NVNpolygonState* polygon);
 typedef NVNfrontFace (*PFNNVNPOLYGONSTATEGETFRONTFACEPROC)(const NVNpolygonState* polygon);
 typedef NVNpolygonMode (*PFNNVNPOLYGONSTATEGETPOLYGONMODEPROC)(const NVNpolygonState* polygon);
-typedef NVNpolygonOffsetEnable (*PFNNVNPOLYGONSTATEGETPOLYGONOFFSETENABLESPROC)(const NVNpolygonState*
-    polygon);
+typedef NVNpolygonOffsetEnable (*PFNNVNPOLYGONSTATEGETPOLYGONOFFSETENABLESPROC)(const NVNpolygonState* polygon);
 typedef void (*PFNNVNPOLYGONSTATESETCULLFACEPROC)(NVNpolygonState* polygon, NVNface face);
 typedef void (*PFNNVNPOLYGONSTATESETDEFAULTSPROC)(NVNpolygonState* polygon);
 typedef void (*PFNNVNPOLYGONSTATESETFRONTFACEPROC)(NVNpolygonState* polygon, NVNfrontFace face);
@@ -2197,19 +2186,19 @@ typedef void (*PFNNVNVERTEXATTRIBSTATEGETFORMATPROC)(const NVNvertexAttribState*
     ptrdiff_t* relativeOffset);
 typedef int (*PFNNVNVERTEXATTRIBSTATEGETSTREAMINDEXPROC)(const NVNvertexAttribState* attrib);
 typedef void (*PFNNVNVERTEXATTRIBSTATESETDEFAULTSPROC)(NVNvertexAttribState* attrib);
-typedef void (*PFNNVNVERTEXATTRIBSTATESETFORMATPROC)(NVNvertexAttribState* attrib, NVNformat format, ptrdiff_t
-    relativeOffset);
+typedef void (*PFNNVNVERTEXATTRIBSTATESETFORMATPROC)(NVNvertexAttribState* attrib, NVNformat format,
+    ptrdiff_t relativeOffset);
 typedef void (*PFNNVNVERTEXATTRIBSTATESETSTREAMINDEXPROC)(NVNvertexAttribState* attrib, int streamIndex);
 typedef int (*PFNNVNVERTEXSTREAMSTATEGETDIVISORPROC)(const NVNvertexStreamState* stream);
 typedef ptrdiff_t (*PFNNVNVERTEXSTREAMSTATEGETSTRIDEPROC)(const NVNvertexStreamState* stream);
 typedef void (*PFNNVNVERTEXSTREAMSTATESETDEFAULTSPROC)(NVNvertexStreamState* stream);
 typedef void (*PFNNVNVERTEXSTREAMSTATESETDIVISORPROC)(NVNvertexStreamState* stream, int divisor);
 typedef void (*PFNNVNVERTEXSTREAMSTATESETSTRIDEPROC)(NVNvertexStreamState* stream, ptrdiff_t stride);
-typedef const NVNmemoryPool* (*PFNNVNEVENTBUILDERGETSTORAGEPROC)(const NVNeventBuilder* builder, int64_t*
-    offset);
+typedef const NVNmemoryPool* (*PFNNVNEVENTBUILDERGETSTORAGEPROC)(const NVNeventBuilder* builder,
+    int64_t* offset);
 typedef void (*PFNNVNEVENTBUILDERSETDEFAULTSPROC)(NVNeventBuilder* builder);
-typedef void (*PFNNVNEVENTBUILDERSETSTORAGEPROC)(NVNeventBuilder* builder, const NVNmemoryPool* pool, int64_t
-    offset);
+typedef void (*PFNNVNEVENTBUILDERSETSTORAGEPROC)(NVNeventBuilder* builder, const NVNmemoryPool* pool,
+    int64_t offset);
 typedef void (*PFNNVNEVENTFINALIZEPROC)(NVNevent* event);
 typedef uint32_t (*PFNNVNEVENTGETVALUEPROC)(const NVNevent* event);
 typedef NVNboolean (*PFNNVNEVENTINITIALIZEPROC)(NVNevent* event, const NVNeventBuilder* builder);
@@ -2225,13 +2214,13 @@ typedef int (*PFNNVNWINDOWBUILDERGETPRESENTINTERVALPROC)(const NVNwindowBuilder*
 typedef const NVNtexture* (*PFNNVNWINDOWBUILDERGETTEXTUREPROC)(const NVNwindowBuilder* builder, int index);
 typedef void (*PFNNVNWINDOWBUILDERSETDEFAULTSPROC)(NVNwindowBuilder* builder);
 typedef void (*PFNNVNWINDOWBUILDERSETDEVICEPROC)(NVNwindowBuilder* builder, NVNdevice* device);
-typedef void (*PFNNVNWINDOWBUILDERSETNATIVEWINDOWPROC)(NVNwindowBuilder* builder, NVNnativeWindow
-    nativeWindow);
+typedef void (*PFNNVNWINDOWBUILDERSETNATIVEWINDOWPROC)(NVNwindowBuilder* builder,
+    NVNnativeWindow nativeWindow);
 typedef void (*PFNNVNWINDOWBUILDERSETPRESENTINTERVALPROC)(NVNwindowBuilder* builder, int presentInterval);
-typedef void (*PFNNVNWINDOWBUILDERSETTEXTURESPROC)(NVNwindowBuilder* builder, int numTextures, NVNtexture*
-    const* textures);
-typedef NVNwindowAcquireTextureResult (*PFNNVNWINDOWACQUIRETEXTUREPROC)(NVNwindow* window, NVNsync*
-    textureAvailableSync, int* textureIndex);
+typedef void (*PFNNVNWINDOWBUILDERSETTEXTURESPROC)(NVNwindowBuilder* builder, int numTextures,
+    NVNtexture* const* textures);
+typedef NVNwindowAcquireTextureResult (*PFNNVNWINDOWACQUIRETEXTUREPROC)(NVNwindow* window,
+    NVNsync* textureAvailableSync, int* textureIndex);
 typedef void (*PFNNVNWINDOWFINALIZEPROC)(NVNwindow* window);
 typedef void (*PFNNVNWINDOWGETCROPPROC)(const NVNwindow* window, NVNrectangle* rectangle);
 typedef NVNnativeWindow (*PFNNVNWINDOWGETNATIVEWINDOWPROC)(const NVNwindow* window);
@@ -2245,69 +2234,69 @@ typedef void (*PFNNVNCOMMANDBUFFERADDCOMMANDMEMORYPROC)(NVNcommandBuffer* cmdBuf
 typedef void (*PFNNVNCOMMANDBUFFERADDCONTROLMEMORYPROC)(NVNcommandBuffer* cmdBuf, void* memory, size_t size);
 typedef void (*PFNNVNCOMMANDBUFFERBARRIERPROC)(NVNcommandBuffer* cmdBuf, int barrier);
 typedef void (*PFNNVNCOMMANDBUFFERBEGINRECORDINGPROC)(NVNcommandBuffer* cmdBuf);
-typedef void (*PFNNVNCOMMANDBUFFERBEGINTRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress
-    buffer);
+typedef void (*PFNNVNCOMMANDBUFFERBEGINTRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf,
+    NVNbufferAddress buffer);
 typedef void (*PFNNVNCOMMANDBUFFERBINDBLENDSTATEPROC)(NVNcommandBuffer* cmdBuf, const NVNblendState* blend);
-typedef void (*PFNNVNCOMMANDBUFFERBINDCHANNELMASKSTATEPROC)(NVNcommandBuffer* cmdBuf, const
-    NVNchannelMaskState* channelMask);
+typedef void (*PFNNVNCOMMANDBUFFERBINDCHANNELMASKSTATEPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNchannelMaskState* channelMask);
 typedef void (*PFNNVNCOMMANDBUFFERBINDCOLORSTATEPROC)(NVNcommandBuffer* cmdBuf, const NVNcolorState* color);
-typedef void (*PFNNVNCOMMANDBUFFERBINDCOVERAGEMODULATIONTABLEPROC)(NVNcommandBuffer* cmdBuf, const float*
-    table);
-typedef void (*PFNNVNCOMMANDBUFFERBINDDEPTHSTENCILSTATEPROC)(NVNcommandBuffer* cmdBuf, const
-    NVNdepthStencilState* depthStencil);
+typedef void (*PFNNVNCOMMANDBUFFERBINDCOVERAGEMODULATIONTABLEPROC)(NVNcommandBuffer* cmdBuf,
+    const float* table);
+typedef void (*PFNNVNCOMMANDBUFFERBINDDEPTHSTENCILSTATEPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNdepthStencilState* depthStencil);
 typedef void (*PFNNVNCOMMANDBUFFERBINDIMAGEPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNimageHandle image);
 typedef void (*PFNNVNCOMMANDBUFFERBINDIMAGESPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNimageHandle* images);
-typedef void (*PFNNVNCOMMANDBUFFERBINDMULTISAMPLESTATEPROC)(NVNcommandBuffer* cmdBuf, const
-    NVNmultisampleState* multisample);
-typedef void (*PFNNVNCOMMANDBUFFERBINDPOLYGONSTATEPROC)(NVNcommandBuffer* cmdBuf, const NVNpolygonState*
-    polygon);
-typedef void (*PFNNVNCOMMANDBUFFERBINDPROGRAMPROC)(NVNcommandBuffer* cmdBuf, const NVNprogram* program, int
-    stages);
-typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int
-    index, NVNseparateSamplerHandle handle);
+typedef void (*PFNNVNCOMMANDBUFFERBINDMULTISAMPLESTATEPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNmultisampleState* multisample);
+typedef void (*PFNNVNCOMMANDBUFFERBINDPOLYGONSTATEPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNpolygonState* polygon);
+typedef void (*PFNNVNCOMMANDBUFFERBINDPROGRAMPROC)(NVNcommandBuffer* cmdBuf, const NVNprogram* program,
+    int stages);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int index, NVNseparateSamplerHandle handle);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
     int first, int count, const NVNseparateSamplerHandle* handles);
-typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATETEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int
-    index, NVNseparateTextureHandle handle);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATETEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int index, NVNseparateTextureHandle handle);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
     int first, int count, const NVNseparateTextureHandle* handles);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSHADINGRATEIMAGEPROC)(NVNcommandBuffer* cmdBuf);
-typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int
-    index, NVNbufferAddress buffer, size_t size);
-typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int
-    first, int count, const NVNbufferRange* buffers);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int index, NVNbufferAddress buffer, size_t size);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int first, int count, const NVNbufferRange* buffers);
 typedef void (*PFNNVNCOMMANDBUFFERBINDTEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNtextureHandle texture);
 typedef void (*PFNNVNCOMMANDBUFFERBINDTEXTURESPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNtextureHandle* textures);
 typedef void (*PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERPROC)(NVNcommandBuffer* cmdBuf, int index,
     NVNbufferAddress buffer, size_t size);
-typedef void (*PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERSPROC)(NVNcommandBuffer* cmdBuf, int first, int
-    count, const NVNbufferRange* buffers);
-typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int
-    index, NVNbufferAddress buffer, size_t size);
-typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int
-    first, int count, const NVNbufferRange* buffers);
-typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXATTRIBSTATEPROC)(NVNcommandBuffer* cmdBuf, int numAttribs, const
-    NVNvertexAttribState* attribs);
-typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERPROC)(NVNcommandBuffer* cmdBuf, int index, NVNbufferAddress
-    buffer, size_t size);
-typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERSPROC)(NVNcommandBuffer* cmdBuf, int first, int count, const
-    NVNbufferRange* buffers);
-typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXSTREAMSTATEPROC)(NVNcommandBuffer* cmdBuf, int numStreams, const
-    NVNvertexStreamState* streams);
-typedef void (*PFNNVNCOMMANDBUFFERCALLCOMMANDSPROC)(NVNcommandBuffer* cmdBuf, int numCommands, const
-    NVNcommandHandle* handles);
-typedef void (*PFNNVNCOMMANDBUFFERCLEARBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer, size_t
-    size, uint32_t value);
-typedef void (*PFNNVNCOMMANDBUFFERCLEARCOLORPROC)(NVNcommandBuffer* cmdBuf, int index, const float* color, int
-    mask);
-typedef void (*PFNNVNCOMMANDBUFFERCLEARCOLORIPROC)(NVNcommandBuffer* cmdBuf, int index, const int* color, int
-    mask);
-typedef void (*PFNNVNCOMMANDBUFFERCLEARCOLORUIPROC)(NVNcommandBuffer* cmdBuf, int index, const uint32_t*
-    color, int mask);
+typedef void (*PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERSPROC)(NVNcommandBuffer* cmdBuf, int first,
+    int count, const NVNbufferRange* buffers);
+typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int index, NVNbufferAddress buffer, size_t size);
+typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int first, int count, const NVNbufferRange* buffers);
+typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXATTRIBSTATEPROC)(NVNcommandBuffer* cmdBuf, int numAttribs,
+    const NVNvertexAttribState* attribs);
+typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERPROC)(NVNcommandBuffer* cmdBuf, int index,
+    NVNbufferAddress buffer, size_t size);
+typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERSPROC)(NVNcommandBuffer* cmdBuf, int first, int count,
+    const NVNbufferRange* buffers);
+typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXSTREAMSTATEPROC)(NVNcommandBuffer* cmdBuf, int numStreams,
+    const NVNvertexStreamState* streams);
+typedef void (*PFNNVNCOMMANDBUFFERCALLCOMMANDSPROC)(NVNcommandBuffer* cmdBuf, int numCommands,
+    const NVNcommandHandle* handles);
+typedef void (*PFNNVNCOMMANDBUFFERCLEARBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer,
+    size_t size, uint32_t value);
+typedef void (*PFNNVNCOMMANDBUFFERCLEARCOLORPROC)(NVNcommandBuffer* cmdBuf, int index, const float* color,
+    int mask);
+typedef void (*PFNNVNCOMMANDBUFFERCLEARCOLORIPROC)(NVNcommandBuffer* cmdBuf, int index, const int* color,
+    int mask);
+typedef void (*PFNNVNCOMMANDBUFFERCLEARCOLORUIPROC)(NVNcommandBuffer* cmdBuf, int index,
+    const uint32_t* color, int mask);
 typedef void (*PFNNVNCOMMANDBUFFERCLEARDEPTHSTENCILPROC)(NVNcommandBuffer* cmdBuf, float depthValue,
     NVNboolean depthMask, int stencilValue, int stencilMask);
 typedef void (*PFNNVNCOMMANDBUFFERCLEARTEXTUREPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture* dstTexture,
@@ -2320,22 +2309,22 @@ typedef void (*PFNNVNCOMMANDBUFFERCOPYBUFFERTOBUFFERPROC)(NVNcommandBuffer* cmdB
     NVNbufferAddress dst, size_t size, int flags);
 typedef void (*PFNNVNCOMMANDBUFFERCOPYBUFFERTOTEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer,
     const NVNtexture* dstTexture, const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
-typedef void (*PFNNVNCOMMANDBUFFERCOPYCOMMANDSPROC)(NVNcommandBuffer* cmdBuf, int numCommands, const
-    NVNcommandHandle* handles);
-typedef void (*PFNNVNCOMMANDBUFFERCOPYTEXTURETOBUFFERPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture*
-    srcTexture, const NVNtextureView* srcView, const NVNcopyRegion* srcRegion, NVNbufferAddress buffer, int
-    flags);
-typedef void (*PFNNVNCOMMANDBUFFERCOPYTEXTURETOTEXTUREPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture*
-    srcTexture, const NVNtextureView* srcView, const NVNcopyRegion* srcRegion, const NVNtexture* dstTexture,
-    const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
+typedef void (*PFNNVNCOMMANDBUFFERCOPYCOMMANDSPROC)(NVNcommandBuffer* cmdBuf, int numCommands,
+    const NVNcommandHandle* handles);
+typedef void (*PFNNVNCOMMANDBUFFERCOPYTEXTURETOBUFFERPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNtexture* srcTexture, const NVNtextureView* srcView, const NVNcopyRegion* srcRegion,
+    NVNbufferAddress buffer, int flags);
+typedef void (*PFNNVNCOMMANDBUFFERCOPYTEXTURETOTEXTUREPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNtexture* srcTexture, const NVNtextureView* srcView, const NVNcopyRegion* srcRegion,
+    const NVNtexture* dstTexture, const NVNtextureView* dstView, const NVNcopyRegion* dstRegion, int flags);
 typedef void (*PFNNVNCOMMANDBUFFERDISCARDCOLORPROC)(NVNcommandBuffer* cmdBuf, int index);
 typedef void (*PFNNVNCOMMANDBUFFERDISCARDDEPTHSTENCILPROC)(NVNcommandBuffer* cmdBuf);
-typedef void (*PFNNVNCOMMANDBUFFERDISPATCHCOMPUTEPROC)(NVNcommandBuffer* cmdBuf, int groupsX, int groupsY, int
-    groupsZ);
-typedef void (*PFNNVNCOMMANDBUFFERDISPATCHCOMPUTEINDIRECTPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress
-    buffer);
-typedef void (*PFNNVNCOMMANDBUFFERDOWNSAMPLEPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture* src, const
-    NVNtexture* dst);
+typedef void (*PFNNVNCOMMANDBUFFERDISPATCHCOMPUTEPROC)(NVNcommandBuffer* cmdBuf, int groupsX, int groupsY,
+    int groupsZ);
+typedef void (*PFNNVNCOMMANDBUFFERDISPATCHCOMPUTEINDIRECTPROC)(NVNcommandBuffer* cmdBuf,
+    NVNbufferAddress buffer);
+typedef void (*PFNNVNCOMMANDBUFFERDOWNSAMPLEPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
+    const NVNtexture* dst);
 typedef void (*PFNNVNCOMMANDBUFFERDOWNSAMPLETEXTUREVIEWPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
     const NVNtextureView* srcView, const NVNtexture* dst, const NVNtextureView* dstView);
 typedef void (*PFNNVNCOMMANDBUFFERDRAWARRAYSPROC)(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode, int first,
@@ -2351,17 +2340,17 @@ typedef void (*PFNNVNCOMMANDBUFFERDRAWELEMENTSBASEVERTEXPROC)(NVNcommandBuffer* 
 typedef void (*PFNNVNCOMMANDBUFFERDRAWELEMENTSINDIRECTPROC)(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
     NVNindexType type, NVNbufferAddress indexBuffer, NVNbufferAddress indirectBuffer);
 typedef void (*PFNNVNCOMMANDBUFFERDRAWELEMENTSINSTANCEDPROC)(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
-    NVNindexType type, int count, NVNbufferAddress indexBuffer, int baseVertex, int baseInstance, int
-    instanceCount);
-typedef void (*PFNNVNCOMMANDBUFFERDRAWTEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNtextureHandle handle, const
-    NVNdrawTextureRegion* dstRegion, const NVNdrawTextureRegion* srcRegion);
+    NVNindexType type, int count, NVNbufferAddress indexBuffer, int baseVertex, int baseInstance,
+    int instanceCount);
+typedef void (*PFNNVNCOMMANDBUFFERDRAWTEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNtextureHandle handle,
+    const NVNdrawTextureRegion* dstRegion, const NVNdrawTextureRegion* srcRegion);
 typedef void (*PFNNVNCOMMANDBUFFERDRAWTRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive mode,
     NVNbufferAddress buffer);
 typedef NVNcommandHandle (*PFNNVNCOMMANDBUFFERENDRECORDINGPROC)(NVNcommandBuffer* cmdBuf);
-typedef void (*PFNNVNCOMMANDBUFFERENDTRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress
-    buffer);
-typedef void (*PFNNVNCOMMANDBUFFERFENCESYNCPROC)(NVNcommandBuffer* cmdBuf, NVNsync* sync, NVNsyncCondition
-    condition, int flags);
+typedef void (*PFNNVNCOMMANDBUFFERENDTRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf,
+    NVNbufferAddress buffer);
+typedef void (*PFNNVNCOMMANDBUFFERFENCESYNCPROC)(NVNcommandBuffer* cmdBuf, NVNsync* sync,
+    NVNsyncCondition condition, int flags);
 typedef void (*PFNNVNCOMMANDBUFFERFINALIZEPROC)(NVNcommandBuffer* cmdBuf);
 typedef size_t (*PFNNVNCOMMANDBUFFERGETCOMMANDMEMORYFREEPROC)(const NVNcommandBuffer* cmdBuf);
 typedef size_t (*PFNNVNCOMMANDBUFFERGETCOMMANDMEMORYSIZEPROC)(const NVNcommandBuffer* cmdBuf);
@@ -2371,8 +2360,7 @@ typedef size_t (*PFNNVNCOMMANDBUFFERGETCONTROLMEMORYSIZEPROC)(const NVNcommandBu
 typedef size_t (*PFNNVNCOMMANDBUFFERGETCONTROLMEMORYUSEDPROC)(const NVNcommandBuffer* cmdBuf);
 typedef ptrdiff_t (*PFNNVNCOMMANDBUFFERGETCOPYIMAGESTRIDEPROC)(const NVNcommandBuffer* cmdBuf);
 typedef ptrdiff_t (*PFNNVNCOMMANDBUFFERGETCOPYROWSTRIDEPROC)(const NVNcommandBuffer* cmdBuf);
-typedef PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC (*PFNNVNCOMMANDBUFFERGETMEMORYCALLBACKPROC)(const
-    NVNcommandBuffer* cmdBuf);
+typedef PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC (*PFNNVNCOMMANDBUFFERGETMEMORYCALLBACKPROC)(const NVNcommandBuffer* cmdBuf);
 typedef void* (*PFNNVNCOMMANDBUFFERGETMEMORYCALLBACKDATAPROC)(const NVNcommandBuffer* cmdBuf);
 typedef NVNboolean (*PFNNVNCOMMANDBUFFERINITIALIZEPROC)(NVNcommandBuffer* cmdBuf, NVNdevice* device);
 typedef void (*PFNNVNCOMMANDBUFFERINSERTDEBUGMARKERPROC)(NVNcommandBuffer* cmdBuf, const char* description);
@@ -2381,105 +2369,107 @@ typedef void (*PFNNVNCOMMANDBUFFERINSERTDEBUGMARKERDYNAMICPROC)(NVNcommandBuffer
 typedef void (*PFNNVNCOMMANDBUFFERINSERTDEBUGMARKERSTATICPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId,
     const char* description);
 typedef NVNboolean (*PFNNVNCOMMANDBUFFERISRECORDINGPROC)(const NVNcommandBuffer* cmdBuf);
-typedef void (*PFNNVNCOMMANDBUFFERMULTIDRAWARRAYSINDIRECTCOUNTPROC)(NVNcommandBuffer* cmdBuf, NVNdrawPrimitive
-    mode, NVNbufferAddress indirectBuffer, NVNbufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride);
+typedef void (*PFNNVNCOMMANDBUFFERMULTIDRAWARRAYSINDIRECTCOUNTPROC)(NVNcommandBuffer* cmdBuf,
+    NVNdrawPrimitive mode, NVNbufferAddress indirectBuffer, NVNbufferAddress countBuffer, int maxDrawCount,
+    ptrdiff_t stride);
 typedef void (*PFNNVNCOMMANDBUFFERMULTIDRAWELEMENTSINDIRECTCOUNTPROC)(NVNcommandBuffer* cmdBuf,
     NVNdrawPrimitive mode, NVNindexType type, NVNbufferAddress indexBuffer, NVNbufferAddress indirectBuffer,
     NVNbufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride);
-typedef void (*PFNNVNCOMMANDBUFFERPAUSETRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress
-    buffer);
+typedef void (*PFNNVNCOMMANDBUFFERPAUSETRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf,
+    NVNbufferAddress buffer);
 typedef void (*PFNNVNCOMMANDBUFFERPOPDEBUGGROUPPROC)(NVNcommandBuffer* cmdBuf);
 typedef void (*PFNNVNCOMMANDBUFFERPOPDEBUGGROUPIDPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId);
-typedef void (*PFNNVNCOMMANDBUFFERPUSHDEBUGGROUPPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId, const char*
-    description);
+typedef void (*PFNNVNCOMMANDBUFFERPUSHDEBUGGROUPPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
 typedef void (*PFNNVNCOMMANDBUFFERPUSHDEBUGGROUPDYNAMICPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId,
     const char* description);
-typedef void (*PFNNVNCOMMANDBUFFERPUSHDEBUGGROUPSTATICPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId, const
-    char* description);
+typedef void (*PFNNVNCOMMANDBUFFERPUSHDEBUGGROUPSTATICPROC)(NVNcommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
 typedef void (*PFNNVNCOMMANDBUFFERREPORTCOUNTERPROC)(NVNcommandBuffer* cmdBuf, NVNcounterType counter,
     NVNbufferAddress buffer);
-typedef void (*PFNNVNCOMMANDBUFFERREPORTVALUEPROC)(NVNcommandBuffer* cmdBuf, uint32_t value, NVNbufferAddress
-    buffer);
+typedef void (*PFNNVNCOMMANDBUFFERREPORTVALUEPROC)(NVNcommandBuffer* cmdBuf, uint32_t value,
+    NVNbufferAddress buffer);
 typedef void (*PFNNVNCOMMANDBUFFERRESETCOUNTERPROC)(NVNcommandBuffer* cmdBuf, NVNcounterType counter);
 typedef void (*PFNNVNCOMMANDBUFFERRESOLVEDEPTHBUFFERPROC)(NVNcommandBuffer* cmdBuf);
 typedef void (*PFNNVNCOMMANDBUFFERRESTOREZCULLDATAPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress addr,
     size_t size);
-typedef void (*PFNNVNCOMMANDBUFFERRESUMETRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress
-    buffer);
-typedef void (*PFNNVNCOMMANDBUFFERSAVEZCULLDATAPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress addr, size_t
-    size);
+typedef void (*PFNNVNCOMMANDBUFFERRESUMETRANSFORMFEEDBACKPROC)(NVNcommandBuffer* cmdBuf,
+    NVNbufferAddress buffer);
+typedef void (*PFNNVNCOMMANDBUFFERSAVEZCULLDATAPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress addr,
+    size_t size);
 typedef void (*PFNNVNCOMMANDBUFFERSETALPHAREFPROC)(NVNcommandBuffer* cmdBuf, float ref);
 typedef void (*PFNNVNCOMMANDBUFFERSETBLENDCOLORPROC)(NVNcommandBuffer* cmdBuf, const float* blendColor);
 typedef void (*PFNNVNCOMMANDBUFFERSETCOLORREDUCTIONENABLEPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable);
-typedef void (*PFNNVNCOMMANDBUFFERSETCOLORREDUCTIONTHRESHOLDSPROC)(NVNcommandBuffer* cmdBuf, NVNformatClass
-    formatClass, int unknown_i1, int unknown_i2);
+typedef void (*PFNNVNCOMMANDBUFFERSETCOLORREDUCTIONTHRESHOLDSPROC)(NVNcommandBuffer* cmdBuf,
+    NVNformatClass formatClass, int unknown_i1, int unknown_i2);
 typedef void (*PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERDILATEPROC)(NVNcommandBuffer* cmdBuf, float dilate);
-typedef void (*PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERENABLEPROC)(NVNcommandBuffer* cmdBuf, NVNboolean
-    enable);
+typedef void (*PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERENABLEPROC)(NVNcommandBuffer* cmdBuf,
+    NVNboolean enable);
 typedef void (*PFNNVNCOMMANDBUFFERSETCOPYIMAGESTRIDEPROC)(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 typedef void (*PFNNVNCOMMANDBUFFERSETCOPYROWSTRIDEPROC)(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 typedef void (*PFNNVNCOMMANDBUFFERSETDEBUGLABELPROC)(NVNcommandBuffer* cmdBuf, const char* label);
-typedef void (*PFNNVNCOMMANDBUFFERSETDEPTHBOUNDSPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable, float
-    zNear, float zFar);
+typedef void (*PFNNVNCOMMANDBUFFERSETDEPTHBOUNDSPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable,
+    float zNear, float zFar);
 typedef void (*PFNNVNCOMMANDBUFFERSETDEPTHCLAMPPROC)(NVNcommandBuffer* cmdBuf, NVNboolean clamp);
 typedef void (*PFNNVNCOMMANDBUFFERSETDEPTHRANGEPROC)(NVNcommandBuffer* cmdBuf, float zNear, float zFar);
-typedef void (*PFNNVNCOMMANDBUFFERSETDEPTHRANGESPROC)(NVNcommandBuffer* cmdBuf, int first, int count, const
-    float* ranges);
+typedef void (*PFNNVNCOMMANDBUFFERSETDEPTHRANGESPROC)(NVNcommandBuffer* cmdBuf, int first, int count,
+    const float* ranges);
 typedef void (*PFNNVNCOMMANDBUFFERSETFLOATBLENDCLAMPPROC)(NVNcommandBuffer* cmdBuf, int mode);
-typedef void (*PFNNVNCOMMANDBUFFERSETINNERTESSELLATIONLEVELSPROC)(NVNcommandBuffer* cmdBuf, const float*
-    levels);
+typedef void (*PFNNVNCOMMANDBUFFERSETINNERTESSELLATIONLEVELSPROC)(NVNcommandBuffer* cmdBuf,
+    const float* levels);
 typedef void (*PFNNVNCOMMANDBUFFERSETLINEWIDTHPROC)(NVNcommandBuffer* cmdBuf, float lineWidth);
 typedef void (*PFNNVNCOMMANDBUFFERSETMEMORYCALLBACKPROC)(NVNcommandBuffer* cmdBuf,
     PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC callback);
 typedef void (*PFNNVNCOMMANDBUFFERSETMEMORYCALLBACKDATAPROC)(NVNcommandBuffer* cmdBuf, void* callbackData);
-typedef void (*PFNNVNCOMMANDBUFFERSETOUTERTESSELLATIONLEVELSPROC)(NVNcommandBuffer* cmdBuf, const float*
-    levels);
+typedef void (*PFNNVNCOMMANDBUFFERSETOUTERTESSELLATIONLEVELSPROC)(NVNcommandBuffer* cmdBuf,
+    const float* levels);
 typedef void (*PFNNVNCOMMANDBUFFERSETPATCHSIZEPROC)(NVNcommandBuffer* cmdBuf, int size);
 typedef void (*PFNNVNCOMMANDBUFFERSETPOINTSIZEPROC)(NVNcommandBuffer* cmdBuf, float pointSize);
-typedef void (*PFNNVNCOMMANDBUFFERSETPOLYGONOFFSETCLAMPPROC)(NVNcommandBuffer* cmdBuf, float factor, float
-    units, float clamp);
-typedef void (*PFNNVNCOMMANDBUFFERSETPRIMITIVERESTARTPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable, int
-    index);
+typedef void (*PFNNVNCOMMANDBUFFERSETPOLYGONOFFSETCLAMPPROC)(NVNcommandBuffer* cmdBuf, float factor,
+    float units, float clamp);
+typedef void (*PFNNVNCOMMANDBUFFERSETPRIMITIVERESTARTPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable,
+    int index);
 typedef void (*PFNNVNCOMMANDBUFFERSETPROGRAMSUBROUTINESPROC)(NVNcommandBuffer* cmdBuf, NVNprogram* program,
     NVNshaderStage stage, const int first, const int count, const int* values);
 typedef void (*PFNNVNCOMMANDBUFFERSETRASTERIZERDISCARDPROC)(NVNcommandBuffer* cmdBuf, NVNboolean discard);
 typedef void (*PFNNVNCOMMANDBUFFERSETRENDERENABLEPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 typedef void (*PFNNVNCOMMANDBUFFERSETRENDERENABLECONDITIONALPROC)(NVNcommandBuffer* cmdBuf,
     NVNconditionalRenderMode mode, NVNbufferAddress addr);
-typedef void (*PFNNVNCOMMANDBUFFERSETRENDERTARGETSPROC)(NVNcommandBuffer* cmdBuf, int numColors, const
-    NVNtexture* const* colors, const NVNtextureView* const* colorViews, const NVNtexture* depthStencil, const
-    NVNtextureView* depthStencilView);
-typedef void (*PFNNVNCOMMANDBUFFERSETREPRESENTATIVEFRAGMENTTESTPROC)(NVNcommandBuffer* cmdBuf, NVNboolean
-    enable);
+typedef void (*PFNNVNCOMMANDBUFFERSETRENDERTARGETSPROC)(NVNcommandBuffer* cmdBuf, int numColors,
+    const NVNtexture* const* colors, const NVNtextureView* const* colorViews, const NVNtexture* depthStencil,
+    const NVNtextureView* depthStencilView);
+typedef void (*PFNNVNCOMMANDBUFFERSETREPRESENTATIVEFRAGMENTTESTPROC)(NVNcommandBuffer* cmdBuf,
+    NVNboolean enable);
 typedef void (*PFNNVNCOMMANDBUFFERSETSAMPLEMASKPROC)(NVNcommandBuffer* cmdBuf, int mask);
 typedef void (*PFNNVNCOMMANDBUFFERSETSAMPLERPOOLPROC)(NVNcommandBuffer* cmdBuf, const NVNsamplerPool* pool);
 typedef void (*PFNNVNCOMMANDBUFFERSETSCISSORPROC)(NVNcommandBuffer* cmdBuf, int x, int y, int w, int h);
-typedef void (*PFNNVNCOMMANDBUFFERSETSCISSORSPROC)(NVNcommandBuffer* cmdBuf, int first, int count, const int*
-    rects);
-typedef void (*PFNNVNCOMMANDBUFFERSETSHADERSCRATCHMEMORYPROC)(NVNcommandBuffer* cmdBuf, const NVNmemoryPool*
-    pool, ptrdiff_t offset, size_t size);
+typedef void (*PFNNVNCOMMANDBUFFERSETSCISSORSPROC)(NVNcommandBuffer* cmdBuf, int first, int count,
+    const int* rects);
+typedef void (*PFNNVNCOMMANDBUFFERSETSHADERSCRATCHMEMORYPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNmemoryPool* pool, ptrdiff_t offset, size_t size);
 typedef void (*PFNNVNCOMMANDBUFFERSETSTENCILCULLCRITERIAPROC)(NVNcommandBuffer* cmdBuf, NVNstencilFunc func,
     int ref, int mask);
 typedef void (*PFNNVNCOMMANDBUFFERSETSTENCILMASKPROC)(NVNcommandBuffer* cmdBuf, NVNface faces, int mask);
 typedef void (*PFNNVNCOMMANDBUFFERSETSTENCILREFPROC)(NVNcommandBuffer* cmdBuf, NVNface faces, int ref);
 typedef void (*PFNNVNCOMMANDBUFFERSETSTENCILVALUEMASKPROC)(NVNcommandBuffer* cmdBuf, NVNface faces, int mask);
-typedef void (*PFNNVNCOMMANDBUFFERSETSUBPIXELPRECISIONBIASPROC)(NVNcommandBuffer* cmdBuf, int xBits, int
-    yBits);
+typedef void (*PFNNVNCOMMANDBUFFERSETSUBPIXELPRECISIONBIASPROC)(NVNcommandBuffer* cmdBuf, int xBits,
+    int yBits);
 typedef void (*PFNNVNCOMMANDBUFFERSETTEXTUREPOOLPROC)(NVNcommandBuffer* cmdBuf, const NVNtexturePool* pool);
-typedef void (*PFNNVNCOMMANDBUFFERSETTILEDCACHEACTIONPROC)(NVNcommandBuffer* cmdBuf, NVNtiledCacheAction
-    action);
+typedef void (*PFNNVNCOMMANDBUFFERSETTILEDCACHEACTIONPROC)(NVNcommandBuffer* cmdBuf,
+    NVNtiledCacheAction action);
 typedef void (*PFNNVNCOMMANDBUFFERSETTILEDCACHETILESIZEPROC)(NVNcommandBuffer* cmdBuf, int w, int h);
 typedef void (*PFNNVNCOMMANDBUFFERSETVIEWPORTPROC)(NVNcommandBuffer* cmdBuf, int x, int y, int w, int h);
 typedef void (*PFNNVNCOMMANDBUFFERSETVIEWPORTSWIZZLESPROC)(NVNcommandBuffer* cmdBuf, int first, int count,
     const NVNviewportSwizzle* swizzles);
-typedef void (*PFNNVNCOMMANDBUFFERSETVIEWPORTSPROC)(NVNcommandBuffer* cmdBuf, int first, int count, const
-    float* ranges);
+typedef void (*PFNNVNCOMMANDBUFFERSETVIEWPORTSPROC)(NVNcommandBuffer* cmdBuf, int first, int count,
+    const float* ranges);
 typedef void (*PFNNVNCOMMANDBUFFERSIGNALEVENTPROC)(NVNcommandBuffer* cmdBuf, const NVNevent* event,
     NVNeventSignalMode mode, NVNeventSignalLocation location, int flags, uint32_t value);
-typedef void (*PFNNVNCOMMANDBUFFERTILEDDOWNSAMPLEPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture* src, const
-    NVNtexture* dst);
-typedef void (*PFNNVNCOMMANDBUFFERTILEDDOWNSAMPLETEXTUREVIEWPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture*
-    src, const NVNtextureView* srcView, const NVNtexture* dst, const NVNtextureView* dstView);
+typedef void (*PFNNVNCOMMANDBUFFERTILEDDOWNSAMPLEPROC)(NVNcommandBuffer* cmdBuf, const NVNtexture* src,
+    const NVNtexture* dst);
+typedef void (*PFNNVNCOMMANDBUFFERTILEDDOWNSAMPLETEXTUREVIEWPROC)(NVNcommandBuffer* cmdBuf,
+    const NVNtexture* src, const NVNtextureView* srcView, const NVNtexture* dst,
+    const NVNtextureView* dstView);
 typedef void (*PFNNVNCOMMANDBUFFERUPDATEUNIFORMBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNbufferAddress buffer,
     size_t size, ptrdiff_t updateOffset, size_t updateSize, const void* data);
 typedef void (*PFNNVNCOMMANDBUFFERWAITEVENTPROC)(NVNcommandBuffer* cmdBuf, const NVNevent* event,

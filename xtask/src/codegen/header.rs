@@ -148,7 +148,8 @@ fn group<'a>(facts: &'a Facts, object: &'a str) -> impl Iterator<Item = &'a Func
 fn wrap(text: &str, separator: &str, indent: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
-    let mut parts = text.split(&format!("{separator} ")).peekable();
+    let between = format!("{separator} ");
+    let mut parts = text.split(&between).peekable();
     while let Some(part) = parts.next() {
         let end = if parts.peek().is_some() { separator } else { "" };
         if column > 0 && column + 1 + part.len() + end.len() > 110 {
