@@ -416,6 +416,8 @@ mod tests {
             strict: true,
             log: "navin=debug".into(),
             device: Some("llvmpipe".into()),
+            constant_layout: ConstantLayoutChoice::Auto,
+            dump_shaders: None,
             status_fd: None,
             notes: vec![],
         };

@@ -1,5 +1,23 @@
-//! The NVN driver: entry points, objects, submission, replay on Vulkan, present.
+//! The NVN driver.
+//!
+//! A guest's call enters at [`entry`]: a C function for each name of NVN. Entry points of objects keep a record
+//! in the object's own storage and everything else in [`host`]; recording calls write records into the guest's
+//! command memory and touch nothing else. Submissions go through the scheduler to [`replay`], which turns records
+//! into Vulkan commands on the submit thread. [`driver`] owns the threads and the tables.
+//!
+//! # Lock order
+//!
+//! 1. the scheduler's own lock (`navin-sync`): held for state changes only, never while replaying or waiting;
+//! 2. a texture's content (`host::textures::Texture::content`): submit thread;
+//! 3. the tables of [`host`] (pools, textures, descriptors, programs, windows): leaves, held for a lookup or a
+//!    change; none is taken while another is held.
+//!
+//! No lock is held across a guest callback or a wait.
 
 pub mod config;
+mod driver;
+pub mod entry;
+mod host;
+mod replay;
 pub mod sink;
 pub mod status;

@@ -158,9 +158,13 @@ pub(crate) fn output<T: Pod>(place: *mut T, value: T) {
     unsafe { GuestPtr::<T>::new(address(place)).write(value) }
 }
 
-/// Reads an array of the guest's call; `None` for a null array that is not empty, or a negative count.
+/// More elements than any call of NVN takes: a greater count is garbage.
+const LONGEST_ARRAY: usize = 1 << 20;
+
+/// Reads an array of the guest's call; `None` for a null array that is not empty, and for a count that is negative
+/// or garbage.
 pub(crate) fn array<T: Pod>(first: *const T, count: i32) -> Option<Vec<T>> {
-    let count = usize::try_from(count).ok()?;
+    let count = usize::try_from(count).ok().filter(|count| *count <= LONGEST_ARRAY)?;
     if first.is_null() && count > 0 {
         return None;
     }

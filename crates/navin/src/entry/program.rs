@@ -17,7 +17,9 @@ pub(crate) extern "C" fn nvnProgramInitialize(program: *mut NVNprogram, _device:
         return NVN_FALSE;
     }
     let serial = host::programs::create();
-    store(program, ProgramRecord::new(serial));
+    if serial != 0 {
+        store(program, ProgramRecord::new(serial));
+    }
     boolean(serial != 0)
 }
 

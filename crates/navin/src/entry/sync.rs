@@ -14,7 +14,9 @@ pub(crate) extern "C" fn nvnSyncInitialize(sync: *mut NVNsync, _device: *mut NVN
         return NVN_FALSE;
     }
     let serial = host::syncs::create();
-    store(sync, SyncRecord::new(serial));
+    if serial != 0 {
+        store(sync, SyncRecord::new(serial));
+    }
     boolean(serial != 0)
 }
 

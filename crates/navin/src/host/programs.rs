@@ -1,0 +1,389 @@
+//! Programs: a guest's machine code translated and made into shader objects when it is given, so that no draw
+//! compiles anything.
+//!
+//! `nvnProgramSetShaders` gives code (in a pool) and control sections; the translation and the Vulkan shader are
+//! made on the calling guest thread. Binding captures the program's serial; replay resolves it here. Only types
+//! that the machine code leaves open (vertex attributes, colour outputs) can ask for another variant later.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use navin_abi::{GuestPtr, fault};
+use navin_shader::{
+    AttributeType, ConstantLayout, ConstantLayoutTable, DeviceFeatures, GuestProgram, Interface, Options, Translator,
+};
+use navin_vulkan::{Buffer, InputClass, MemoryKind, Shader, ShaderDesc};
+use parking_lot::{Mutex, RwLock};
+
+use crate::driver::{self, Driver};
+
+/// Bytes of a control section (`NVNshaderData::control`).
+const CONTROL_BYTES: usize = 0x7C8;
+
+/// One stage of a program, translated.
+pub(crate) struct ProgramStage {
+    /// Content hash of control section and code; names the program in logs.
+    pub(crate) key: u64,
+    pub(crate) stage: navin_shader::Stage,
+    pub(crate) interface: Interface,
+    pub(crate) layout: &'static ConstantLayoutTable,
+    /// The program's constant data (bank 1), if it has any.
+    pub(crate) constants: Option<Buffer>,
+    /// Set by `nvnProgramFinalize`: bindings of the program count as empty (B231).
+    pub(crate) finalized: AtomicBool,
+    shader: Arc<Shader>,
+    control: Box<[u8]>,
+    code: Box<[u8]>,
+    variants: Mutex<HashMap<Types, Option<Arc<Shader>>>>,
+}
+
+/// Types that the machine code leaves open, as a variant's key: two bits for each location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Types(u64);
+
+impl Types {
+    pub(crate) fn set(&mut self, location: usize, kind: AttributeType) {
+        let bits = match kind {
+            AttributeType::Infer => 0,
+            AttributeType::Float => 1,
+            AttributeType::Sint => 2,
+            AttributeType::Uint => 3,
+        };
+        if location < 32 {
+            self.0 = self.0 & !(3 << (2 * location)) | bits << (2 * location);
+        }
+    }
+
+    fn get(self, location: usize) -> AttributeType {
+        match self.0 >> (2 * location) & 3 {
+            1 => AttributeType::Float,
+            2 => AttributeType::Sint,
+            3 => AttributeType::Uint,
+            _ => AttributeType::Infer,
+        }
+    }
+}
+
+impl ProgramStage {
+    /// The shader whose open types (vertex inputs of a vertex program, colour outputs of a fragment program) are
+    /// these. The usual one is the program's own; another is made at its first use, and kept.
+    pub(crate) fn shader(&self, driver: &Driver, types: Types) -> Option<Arc<Shader>> {
+        let mut differs = false;
+        let (declared, used): (&[AttributeType], u32) = match self.stage {
+            navin_shader::Stage::Vertex => (&self.interface.input_types, self.interface.inputs),
+            navin_shader::Stage::Fragment => (&self.interface.output_types, self.interface.outputs),
+            _ => (&[], 0),
+        };
+        let mut wanted = Types::default();
+        for (location, declared) in declared.iter().enumerate().filter(|(n, _)| used >> n & 1 != 0) {
+            let asked = types.get(location);
+            let kind = if asked == AttributeType::Infer { *declared } else { asked };
+            differs |= kind != *declared;
+            wanted.set(location, kind);
+        }
+        if !differs {
+            return Some(Arc::clone(&self.shader));
+        }
+        let mut variants = self.variants.lock();
+        variants
+            .entry(wanted)
+            .or_insert_with(|| {
+                driver.counters.shader_variants.fetch_add(1, Ordering::Relaxed);
+                let program = GuestProgram::parse(&self.control, &self.code).ok()?;
+                let mut options = options(driver, self.layout);
+                for location in 0..32 {
+                    options.attribute_types[location] = wanted.get(location);
+                }
+                for location in 0..8 {
+                    options.colour_types[location] = wanted.get(location);
+                }
+                Some(make(driver, &program, &options, self.layout)?.1)
+            })
+            .clone()
+    }
+}
+
+/// What `NVNprogram` leads to.
+#[derive(Default)]
+pub(crate) struct Program {
+    /// By NVN stage.
+    pub(crate) stages: [Option<Arc<ProgramStage>>; 6],
+}
+
+/// Every program of the process.
+#[derive(Default)]
+pub(crate) struct Programs {
+    next: AtomicU64,
+    table: RwLock<HashMap<u64, Arc<Program>>>,
+}
+
+thread_local! {
+    /// Translation keeps its arenas from one program to the next.
+    static TRANSLATOR: std::cell::RefCell<Translator> = std::cell::RefCell::new(Translator::new());
+}
+
+impl Programs {
+    /// A program without shaders; never answers 0.
+    pub(crate) fn create(&self) -> u64 {
+        let serial = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        self.table.write().insert(serial, Arc::default());
+        serial
+    }
+
+    pub(crate) fn get(&self, serial: u64) -> Option<Arc<Program>> {
+        self.table.read().get(&serial).cloned()
+    }
+
+    /// Replaces the program's shaders. False when one of them is no program or cannot be read; one that only
+    /// cannot be translated is named, and its draws are left out, as the guest expects success.
+    pub(crate) fn set_shaders(&self, driver: &Driver, serial: u64, stages: &[(u64, GuestPtr<u8>)]) -> bool {
+        if !self.table.read().contains_key(&serial) {
+            fault!(key = serial, "B231", "shaders for program {serial}, which does not exist: refused");
+            return false;
+        }
+        let mut program = Program::default();
+        for (address, control) in stages {
+            let Some((control, code)) = read(driver, *address, *control) else { return false };
+            let parsed = match GuestProgram::parse(&control, &code) {
+                Ok(parsed) => parsed,
+                Err(e) => {
+                    fault!(key = *address, "", "shader at GPU address {address:#x}: {e}; nvnProgramSetShaders answers false");
+                    return false;
+                }
+            };
+            if let Some(stage) = translate(driver, &parsed, control.clone(), code.clone()) {
+                let slot = nvn_stage(stage.stage);
+                program.stages[slot] = Some(Arc::new(stage));
+            }
+        }
+        self.table.write().insert(serial, Arc::new(program));
+        true
+    }
+
+    pub(crate) fn destroy(&self, serial: u64) {
+        if let Some(program) = self.table.write().remove(&serial) {
+            for stage in program.stages.iter().flatten() {
+                stage.finalized.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Live programs.
+    pub(crate) fn len(&self) -> usize {
+        self.table.read().len()
+    }
+}
+
+/// A program without shaders; 0 without a device.
+pub(crate) fn create() -> u64 {
+    driver::get().map_or(0, |driver| driver.programs.create())
+}
+
+/// Gives a program its shaders: GPU address of the code and guest address of the control section of each.
+pub(crate) fn set_shaders(serial: u64, stages: &[(u64, GuestPtr<u8>)]) -> bool {
+    driver::get().is_some_and(|driver| driver.programs.set_shaders(driver, serial, stages))
+}
+
+pub(crate) fn destroy(serial: u64) {
+    if let Some(driver) = driver::get() {
+        driver.programs.destroy(serial);
+    }
+}
+
+/// NVN's number of a stage.
+pub(crate) fn nvn_stage(stage: navin_shader::Stage) -> usize {
+    match stage {
+        navin_shader::Stage::Vertex => 0,
+        navin_shader::Stage::Fragment => 1,
+        navin_shader::Stage::Geometry => 2,
+        navin_shader::Stage::TessControl => 3,
+        navin_shader::Stage::TessEvaluation => 4,
+        navin_shader::Stage::Compute => 5,
+    }
+}
+
+pub(crate) fn vulkan_stage(stage: navin_shader::Stage) -> navin_vulkan::Stage {
+    match stage {
+        navin_shader::Stage::Vertex => navin_vulkan::Stage::Vertex,
+        navin_shader::Stage::Fragment => navin_vulkan::Stage::Fragment,
+        navin_shader::Stage::Geometry => navin_vulkan::Stage::Geometry,
+        navin_shader::Stage::TessControl => navin_vulkan::Stage::TessControl,
+        navin_shader::Stage::TessEvaluation => navin_vulkan::Stage::TessEvaluation,
+        navin_shader::Stage::Compute => navin_vulkan::Stage::Compute,
+    }
+}
+
+/// Copies a shader's control section and code out of guest memory: the guest may reuse both after the call.
+fn read(driver: &Driver, address: u64, control: GuestPtr<u8>) -> Option<(Box<[u8]>, Box<[u8]>)> {
+    let control_bytes = control.host();
+    if control_bytes.is_null() {
+        fault!(key = address, "", "shader at GPU address {address:#x} has no control section; nvnProgramSetShaders answers false");
+        return None;
+    }
+    // SAFETY: the guest's call promises a control section behind a pointer that is not null; its size is fixed.
+    let control = unsafe { std::slice::from_raw_parts(control_bytes, CONTROL_BYTES) }.to_vec().into_boxed_slice();
+    let size = match navin_shader::code_size(&control) {
+        Ok(size) => size,
+        Err(e) => {
+            fault!(key = address, "", "control section of the shader at GPU address {address:#x}: {e}; nvnProgramSetShaders answers false");
+            return None;
+        }
+    };
+    let Some(memory) = driver.pools.cpu_range(address, size as u64) else {
+        fault!(key = address, "", "shader code at GPU address {address:#x}, {size} bytes, is in no memory pool; nvnProgramSetShaders answers false");
+        return None;
+    };
+    // SAFETY: `cpu_range` gives a range inside a live pool's storage, which the guest keeps mapped for the call.
+    let code = unsafe { std::slice::from_raw_parts(memory.as_ptr(), size) }.to_vec().into_boxed_slice();
+    Some((control, code))
+}
+
+/// Which constant layout a program was compiled for (`facts/nvn_driver_constants.md`).
+fn layout_of(driver: &Driver, control: &[u8]) -> ConstantLayout {
+    use crate::config::ConstantLayoutChoice as Choice;
+    match driver.config.constant_layout {
+        Choice::Production => ConstantLayout::Production,
+        Choice::Corpus => ConstantLayout::Corpus,
+        Choice::Auto => {
+            // The open compiler's programs say version 1.5, which no shipped compiler's do (B418 knows 1.9 to
+            // 1.16), and hold these constants.
+            let word = |at: usize| control.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            let signature = [(0x04, 1), (0x08, 5), (0x0C, 0x120), (0x10, 0xB), (0x14, 0x7C0), (0x20, 0x7C1), (0x6F0, 0x7C1)];
+            if signature.iter().all(|(at, value)| word(*at) == Some(*value)) {
+                ConstantLayout::Corpus
+            } else {
+                ConstantLayout::Production
+            }
+        }
+    }
+}
+
+fn options(driver: &Driver, layout: &'static ConstantLayoutTable) -> Options {
+    let features = driver.context.features();
+    let mut options = Options::new(ConstantLayout::Production);
+    options.layout = layout;
+    options.subgroup_size = driver.context.limits().subgroup_size;
+    options.features.set(DeviceFeatures::FLOAT64, features.float64);
+    options.features.set(DeviceFeatures::INT64, features.int64);
+    options.features.set(DeviceFeatures::OUTPUT_LAYER, features.vertex_layer);
+    options.features.set(DeviceFeatures::SAMPLE_SHADING, features.sample_shading);
+    options
+}
+
+fn translate(driver: &Driver, program: &GuestProgram<'_>, control: Box<[u8]>, code: Box<[u8]>) -> Option<ProgramStage> {
+    let layout = layout_of(driver, &control).table();
+    let options = options(driver, layout);
+    let (interface, shader) = make(driver, program, &options, layout)?;
+    let constants = (!program.constants.is_empty() && interface.constant_banks & 2 != 0)
+        .then(|| constant_buffer(driver, program.constants))
+        .flatten();
+    Some(ProgramStage {
+        key: program.key,
+        stage: program.stage,
+        interface,
+        layout,
+        constants,
+        finalized: AtomicBool::new(false),
+        shader,
+        control,
+        code,
+        variants: Mutex::default(),
+    })
+}
+
+fn constant_buffer(driver: &Driver, constants: &[u8]) -> Option<Buffer> {
+    // Ranges are bound in multiples of 16 bytes.
+    let size = constants.len().next_multiple_of(256) as u64;
+    match Buffer::new(&driver.context, size, MemoryKind::Upload, "program constants") {
+        Ok(buffer) => {
+            buffer.write(0, constants);
+            Some(buffer)
+        }
+        Err(e) => {
+            fault!("", "no memory for a program's constants ({e}): they read 0");
+            None
+        }
+    }
+}
+
+/// Translates and compiles; names what cannot be done once for each program.
+fn make(
+    driver: &Driver,
+    program: &GuestProgram<'_>,
+    options: &Options,
+    layout: &'static ConstantLayoutTable,
+) -> Option<(Interface, Arc<Shader>)> {
+    let translation = match TRANSLATOR.with_borrow_mut(|translator| translator.translate(program, options)) {
+        Ok(translation) => translation,
+        Err(e) => {
+            fault!(key = program.key, "", "{e}; draws with this program are left out");
+            return None;
+        }
+    };
+    driver.counters.programs_translated.fetch_add(1, Ordering::Relaxed);
+    if let Some(folder) = &driver.config.dump_shaders {
+        dump(folder, program, &translation.spirv);
+    }
+    let interface = translation.interface;
+    let stage = vulkan_stage(program.stage);
+    let class = |kind| match kind {
+        AttributeType::Sint => InputClass::Sint,
+        AttributeType::Uint => InputClass::Uint,
+        AttributeType::Float | AttributeType::Infer => InputClass::Float,
+    };
+    let vertex_inputs = match stage {
+        navin_vulkan::Stage::Vertex => (0..32u8)
+            .filter(|n| interface.inputs >> n & 1 != 0)
+            .map(|n| (n, class(interface.input_types[usize::from(n)])))
+            .collect(),
+        _ => Default::default(),
+    };
+    let label = format!("{} {:016x} ({})", program.stage, program.key, layout.name);
+    let desc = ShaderDesc {
+        stage,
+        spirv: &translation.spirv,
+        next_stages: ShaderDesc::any_next(stage),
+        interface: navin_vulkan::Interface {
+            constant_banks: interface.constant_banks,
+            storage_slots: interface.storage_slots as u16,
+            vertex_inputs,
+        },
+        label: &label,
+    };
+    match Shader::new(&driver.context, &desc) {
+        Ok(shader) => Some((interface, shader)),
+        Err(e) => {
+            fault!(key = program.key, "", "program {:016x}: {e}; draws with this program are left out", program.key);
+            None
+        }
+    }
+}
+
+/// Writes what a program became beside its listing, for whoever looks into one (`dump_shaders`).
+fn dump(folder: &std::path::Path, program: &GuestProgram<'_>, spirv: &[u32]) {
+    let stem = folder.join(format!("{}-{:016x}", program.stage, program.key));
+    let bytes: Vec<u8> = spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(stem.with_extension("spv"), bytes))
+        .and_then(|()| std::fs::write(stem.with_extension("sass"), navin_shader::disassemble(program)));
+    if let Err(e) = written {
+        tracing::warn!("dump_shaders: {}: {e}", stem.display());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_keep_each_location_apart() {
+        let mut types = Types::default();
+        types.set(0, AttributeType::Uint);
+        types.set(31, AttributeType::Sint);
+        types.set(31, AttributeType::Float);
+        assert_eq!(types.get(0), AttributeType::Uint);
+        assert_eq!(types.get(1), AttributeType::Infer);
+        assert_eq!(types.get(31), AttributeType::Float);
+    }
+}

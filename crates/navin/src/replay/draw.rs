@@ -1,0 +1,808 @@
+//! Draws and dispatches: the queue's NVN state in the encoder's terms, only what changed, then the call.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ash::vk;
+use navin_abi::enums::{
+    NVNalphaFunc, NVNblendAdvancedMode, NVNdrawPrimitive, NVNface, NVNfrontFace, NVNindexType, NVNlogicOp, NVNpolygonMode,
+};
+use navin_abi::fault;
+use navin_command::record::immediate::ElementMode;
+use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
+use navin_shader::{AttributeType, HandleSource, ImageAccess};
+use navin_texture::{Class, Format};
+use navin_vulkan::{
+    Attachment, Blend, BlendAttachment, BufferRange, Depth, DepthBias, DrawError, IndexBuffer, InputAssembly,
+    Multisample, Rasterization, Scissor, Shader, Stencil, StencilFace, Targets, VertexAttribute, VertexBinding,
+    VertexInput, Viewport,
+};
+
+use super::content::{self, Use};
+use super::convert::{self, Rewrite, Topology};
+use super::images;
+use super::state::{COMPUTE, Dirty, Range, StageDirty, Target};
+use super::{Engine, Piece};
+use crate::host::programs::{ProgramStage, Types, nvn_stage, vulkan_stage};
+
+/// The graphics stages in NVN's numbers with Vulkan's names.
+const GRAPHICS: [(usize, navin_vulkan::Stage); 5] = [
+    (0, navin_vulkan::Stage::Vertex),
+    (1, navin_vulkan::Stage::Fragment),
+    (2, navin_vulkan::Stage::Geometry),
+    (3, navin_vulkan::Stage::TessControl),
+    (4, navin_vulkan::Stage::TessEvaluation),
+];
+
+/// Smallest size that uniform ranges are bound with: the GPU rounds up to it, and programs rely on reading what
+/// lies behind a shorter range.
+const UNIFORM_GRANULARITY: u64 = 256;
+
+impl Piece<'_> {
+    /// Draws vertices in order.
+    pub(crate) fn draw_arrays(&mut self, primitive: u8, draw: &DrawArraysInstanced) {
+        let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
+        if let Topology::Rewritten(rewrite, _) = topology {
+            let vertices: Vec<u32> = (draw.first..draw.first.saturating_add(draw.count.min(REWRITE_LIMIT))).collect();
+            self.draw_rewritten(topology, rewrite, &vertices, 0, draw.base_instance, draw.instance_count);
+            return;
+        }
+        if self.prepare_draw(topology) {
+            let result = self.encoder.draw(draw.first, draw.count, draw.base_instance, draw.instance_count);
+            self.drawn(result);
+        }
+    }
+
+    /// Draws indexed vertices.
+    pub(crate) fn draw_elements(&mut self, mode: ElementMode, draw: &DrawElementsInstanced) {
+        let topology = convert::topology(NVNdrawPrimitive(i32::from(mode.primitive())));
+        let (kind, size) = convert::index_type(NVNindexType(i32::from(mode.index_type())));
+        let address = draw.index_buffer.get();
+        let bytes = u64::from(draw.count) * size;
+        if let Topology::Rewritten(rewrite, _) = topology {
+            let Some(vertices) = self.read_indices(address, draw.count, size) else { return };
+            self.draw_rewritten(topology, rewrite, &vertices, draw.base_vertex, draw.base_instance, draw.instance_count);
+            return;
+        }
+        self.check_restart_index(size);
+        if draw.count == 0 || !self.bind_indices(address, bytes, kind) || !self.prepare_draw(topology) {
+            return;
+        }
+        let result =
+            self.encoder.draw_indexed(0, draw.count, draw.base_vertex, draw.base_instance, draw.instance_count);
+        self.drawn(result);
+    }
+
+    /// Draws with arguments in a buffer; `indices` is the index buffer's address for an indexed draw.
+    pub(crate) fn draw_indirect(&mut self, primitive: u8, index: Option<(u8, u64)>, indirect: u64, count: Option<(u64, u32, u32)>) {
+        let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
+        if let Topology::Rewritten(..) = topology {
+            fault!(key = primitive, "", "an indirect draw of primitive {primitive}, which Vulkan lacks: left out");
+            return;
+        }
+        if let Some((index_type, address)) = index {
+            let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
+            self.check_restart_index(size);
+            // How many indices the arguments name is not known here: everything up to the pool's end.
+            if !self.bind_indices(address, u64::MAX, kind) {
+                return;
+            }
+        }
+        let arguments: u64 = if index.is_some() { 20 } else { 16 };
+        let (draws, stride) = count.map_or((1, 0), |(_, draws, stride)| (draws, stride));
+        let bytes = arguments + u64::from(draws.saturating_sub(1)) * u64::from(stride);
+        let Some(range) = self.resolve(Range { address: indirect, size: bytes }, "indirect arguments") else { return };
+        let counter = match count {
+            None => None,
+            Some((address, ..)) => match self.resolve(Range { address, size: 4 }, "a draw count") {
+                Some(range) => Some(range),
+                None => return,
+            },
+        };
+        if !self.prepare_draw(topology) {
+            return;
+        }
+        let result = match (counter, index.is_some()) {
+            (None, false) => self.encoder.draw_indirect(range.buffer, range.offset, 1, 16),
+            (None, true) => self.encoder.draw_indexed_indirect(range.buffer, range.offset, 1, 20),
+            (Some(count), false) => self.encoder.draw_indirect_count(
+                range.buffer, range.offset, count.buffer, count.offset, draws, stride,
+            ),
+            (Some(count), true) => self.encoder.draw_indexed_indirect_count(
+                range.buffer, range.offset, count.buffer, count.offset, draws, stride,
+            ),
+        };
+        self.drawn(result);
+    }
+
+    /// Runs the compute program.
+    pub(crate) fn dispatch(&mut self, groups: [u32; 3]) {
+        if groups.contains(&0) || !self.prepare_dispatch() {
+            return;
+        }
+        let [x, y, z] = groups;
+        let result = self.encoder.dispatch(x, y, z);
+        self.drawn(result);
+    }
+
+    /// Runs the compute program with group counts from a buffer.
+    pub(crate) fn dispatch_indirect(&mut self, address: u64) {
+        let Some(range) = self.resolve(Range { address, size: 12 }, "indirect dispatch arguments") else { return };
+        if self.prepare_dispatch() {
+            let result = self.encoder.dispatch_indirect(range.buffer, range.offset);
+            self.drawn(result);
+        }
+    }
+
+    fn drawn(&mut self, result: Result<(), DrawError>) {
+        match result {
+            Ok(()) => {}
+            Err(e) => {
+                fault!(key = e as u32, "", "a draw or dispatch was left out: {e}");
+            }
+        }
+    }
+
+    /// A primitive that Vulkan lacks, as an indexed list.
+    fn draw_rewritten(
+        &mut self,
+        topology: Topology,
+        rewrite: Rewrite,
+        vertices: &[u32],
+        base_vertex: i32,
+        base_instance: u32,
+        instances: u32,
+    ) {
+        let indices = rewritten(rewrite, vertices);
+        if indices.is_empty() || !self.prepare_draw(topology) {
+            return;
+        }
+        let bytes: &[u8] = bytemuck::cast_slice(&indices);
+        match self.encoder.upload(bytes, 4) {
+            Ok(slice) => {
+                let buffer = IndexBuffer { range: slice.range, kind: vk::IndexType::UINT32 };
+                self.encoder.set_index_buffer(Some(buffer));
+                let result =
+                    self.encoder.draw_indexed(0, indices.len() as u32, base_vertex, base_instance, instances);
+                self.drawn(result);
+            }
+            Err(e) => {
+                fault!("", "no memory for the indices of a rewritten primitive ({e}): a draw was left out");
+            }
+        }
+    }
+
+    /// The guest's indices, read on the CPU, widened to 32 bits.
+    fn read_indices(&mut self, address: u64, count: u32, size: u64) -> Option<Vec<u32>> {
+        let count = count.min(REWRITE_LIMIT);
+        let bytes = u64::from(count) * size;
+        let Some(memory) = self.driver.pools.cpu_range(address, bytes) else {
+            fault!(key = address, "", "an index buffer of {bytes} bytes at {address:#x} is in no memory pool: draw left out");
+            return None;
+        };
+        // SAFETY: `cpu_range` gives a range inside a live pool's storage.
+        let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), bytes as usize) };
+        Some(match size {
+            1 => bytes.iter().map(|b| u32::from(*b)).collect(),
+            2 => bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect(),
+            _ => bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+        })
+    }
+
+    fn bind_indices(&mut self, address: u64, bytes: u64, kind: vk::IndexType) -> bool {
+        match self.driver.pools.resolve(address, bytes) {
+            Some(range) => {
+                self.encoder.set_index_buffer(Some(IndexBuffer { range, kind }));
+                true
+            }
+            None => {
+                fault!(key = address, "", "an index buffer at {address:#x} is in no memory pool: draw left out");
+                false
+            }
+        }
+    }
+
+    fn check_restart_index(&self, size: u64) {
+        let all_ones = u32::MAX >> (32 - 8 * size.min(4) as u32);
+        if let Some(index) = self.state.primitive_restart.filter(|index| *index != all_ones) {
+            fault!(
+                key = index,
+                "",
+                "primitive restart at index {index:#x}: Vulkan restarts at {all_ones:#x} only, which is taken"
+            );
+        }
+    }
+
+    /// A range of GPU addresses as a buffer range; a fault line where nothing is.
+    pub(crate) fn resolve(&self, range: Range, what: &str) -> Option<BufferRange> {
+        let resolved = self.driver.pools.resolve(range.address, range.size);
+        if resolved.is_none() {
+            fault!(
+                key = range.address,
+                "B113",
+                "{what} at GPU address {:#x}, {} bytes: in no memory pool",
+                range.address,
+                range.size
+            );
+        }
+        resolved
+    }
+
+    /// Tells the encoder what changed since the last draw; false when there is nothing to draw with.
+    fn prepare_draw(&mut self, topology: Topology) -> bool {
+        if !self.state.render_enable {
+            return false;
+        }
+        if self.state.stages[0].program.as_ref().is_none_or(|p| p.finalized.load(Ordering::Relaxed)) {
+            self.driver.counters.draws_without_program.fetch_add(1, Ordering::Relaxed);
+            fault!("B231", "a draw without a vertex program (none bound, finalized, or not translatable): left out");
+            return false;
+        }
+        self.enter(Engine::Graphics);
+        // Handles first: making a texture resident may end the rendering scope.
+        for (stage, _) in GRAPHICS {
+            self.prepare_handles(stage);
+        }
+        let dirty = std::mem::replace(&mut self.state.dirty, Dirty::empty());
+        if dirty.contains(Dirty::TARGETS) {
+            self.set_targets();
+        }
+        if dirty.intersects(Dirty::VIEWPORTS | Dirty::TARGETS) {
+            self.set_viewports();
+        }
+        if dirty.intersects(Dirty::SCISSORS | Dirty::TARGETS) {
+            self.set_scissors();
+        }
+        if dirty.contains(Dirty::RASTERIZATION) {
+            self.set_rasterization();
+        }
+        if dirty.contains(Dirty::DEPTH) {
+            self.set_depth();
+        }
+        if dirty.contains(Dirty::STENCIL) {
+            self.set_stencil();
+        }
+        if dirty.contains(Dirty::BLEND) {
+            self.set_blend();
+        }
+        if dirty.contains(Dirty::MULTISAMPLE) {
+            self.set_multisample();
+        }
+        if dirty.contains(Dirty::VERTEX_INPUT) {
+            self.set_vertex_input();
+        }
+        if dirty.contains(Dirty::VERTEX_BUFFERS) {
+            self.set_vertex_buffers();
+        }
+        if dirty.intersects(Dirty::PROGRAMS | Dirty::VERTEX_INPUT | Dirty::TARGETS) && !self.set_programs() {
+            self.state.dirty |= Dirty::PROGRAMS;
+            return false;
+        }
+        for (stage, name) in GRAPHICS {
+            self.set_stage(stage, name);
+        }
+        let topology = match topology {
+            Topology::Native(topology) | Topology::Rewritten(_, topology) => topology,
+        };
+        self.encoder.set_input_assembly(&InputAssembly {
+            topology,
+            primitive_restart: self.state.primitive_restart.is_some(),
+            patch_control_points: u32::from(self.state.patch_size.clamp(1, 32)),
+        });
+        true
+    }
+
+    fn prepare_dispatch(&mut self) -> bool {
+        let program = match &self.state.stages[COMPUTE].program {
+            Some(program) if !program.finalized.load(Ordering::Relaxed) => Arc::clone(program),
+            _ => {
+                fault!("B231", "a dispatch without a compute program (none bound, finalized, or not translatable): left out");
+                return false;
+            }
+        };
+        self.enter(Engine::Compute);
+        self.prepare_handles(COMPUTE);
+        let Some(shader) = program.shader(self.driver, Types::default()) else { return false };
+        self.encoder.set_shader(navin_vulkan::Stage::Compute, Some(&shader));
+        self.set_stage(COMPUTE, navin_vulkan::Stage::Compute);
+        true
+    }
+
+    // --- targets and fixed function -----------------------------------------------------------------------------
+
+    pub(crate) fn set_targets(&mut self) {
+        let mut targets = Targets::default();
+        for target in self.state.colors {
+            targets.colors.push(self.attachment(target));
+        }
+        while matches!(targets.colors.last(), Some(None)) {
+            targets.colors.pop();
+        }
+        targets.depth_stencil = self.attachment(self.state.depth);
+        self.target_extent = targets
+            .colors
+            .iter()
+            .flatten()
+            .chain(&targets.depth_stencil)
+            .map(|a| a.view.image().level_extent(a.view.desc().base_level))
+            .map(|e| (e.width, e.height))
+            .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)))
+            .unwrap_or((0, 0));
+        self.encoder.set_targets(targets);
+    }
+
+    fn attachment(&mut self, target: Target) -> Option<Attachment> {
+        if target.serial == 0 {
+            return None;
+        }
+        let Some(texture) = self.driver.textures.get(target.serial) else {
+            fault!(key = target.serial, "B212", "render target {}: the texture and its memory are gone; not drawn to", target.serial);
+            return None;
+        };
+        let image = content::image_for(self.driver, &mut self.encoder, &texture, Use::Write)?;
+        let selection = images::select(&texture, &target.view);
+        let Some(desc) = images::attachment_view(&self.driver.context, &image, &selection) else {
+            fault!(
+                key = target.serial,
+                "",
+                "render target {} of format {}: the device cannot draw to it",
+                target.serial,
+                selection.format.name
+            );
+            return None;
+        };
+        match image.view(&desc) {
+            Ok(view) => Some(Attachment::new(view)),
+            Err(e) => {
+                fault!(key = target.serial, "", "render target {}: {e}; not drawn to", target.serial);
+                None
+            }
+        }
+    }
+
+    fn set_viewports(&mut self) {
+        let flip = !self.lower_left;
+        let viewports: smallvec::SmallVec<[Viewport; 16]> = self.state.viewports[..self.state.viewport_count]
+            .iter()
+            .zip(&self.state.depth_ranges)
+            .map(|(v, range)| {
+                // UPPER_LEFT: clip y = +1 is the first row (ARCHITECTURE, conventions of space). The guest's y
+                // counts rows in memory in both modes.
+                let (y, height) = if flip { (v.y + v.height, -v.height) } else { (v.y, v.height) };
+                Viewport { x: v.x, y, width: v.width, height, min_depth: range[0], max_depth: range[1] }
+            })
+            .collect();
+        self.encoder.set_viewport_count(viewports.len());
+        self.encoder.set_viewports(0, &viewports);
+    }
+
+    fn set_scissors(&mut self) {
+        let scissors: smallvec::SmallVec<[Scissor; 16]> =
+            self.state.scissors[..self.state.viewport_count].iter().map(|s| self.clip(*s)).collect();
+        self.encoder.set_scissors(0, &scissors);
+    }
+
+    /// A scissor cut to the targets.
+    pub(crate) fn clip(&self, scissor: navin_command::record::payload::Scissor) -> Scissor {
+        let (width, height) = self.target_extent;
+        let (x, y) = (u32::from(scissor.x), u32::from(scissor.y));
+        let right = x.saturating_add(u32::from(scissor.width)).min(width);
+        let bottom = y.saturating_add(u32::from(scissor.height)).min(height);
+        Scissor {
+            x: x.min(width) as i32,
+            y: y.min(height) as i32,
+            width: right.saturating_sub(x),
+            height: bottom.saturating_sub(y),
+        }
+    }
+
+    fn set_rasterization(&mut self) {
+        let polygon = self.state.polygon.decode();
+        let mut cull_mode = convert::cull_mode(NVNface(
+            i32::from(polygon.cull_front) | i32::from(polygon.cull_back) << 1,
+        ));
+        let front = if polygon.front_is_counter_clockwise { NVNfrontFace::CCW } else { NVNfrontFace::CW };
+        let offset = self.state.polygon_offset;
+        let mode = polygon.mode;
+        let enable_bit = match mode {
+            NVNpolygonMode::POINT => 1,
+            NVNpolygonMode::LINE => 2,
+            _ => 4,
+        };
+        let depth_bias = (polygon.offset_enables.raw() & enable_bit != 0)
+            .then_some(DepthBias { constant: offset.units, clamp: offset.clamp, slope: offset.factor });
+        if polygon.cull_front && polygon.cull_back {
+            cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
+        }
+        self.encoder.set_rasterization(&Rasterization {
+            discard: self.state.rasterizer_discard,
+            polygon_mode: convert::polygon_mode(mode),
+            cull_mode,
+            front_face: convert::front_face(front, self.lower_left),
+            depth_bias,
+            depth_clamp: self.state.depth_clamp,
+            depth_clip: !self.state.depth_clamp,
+            negative_one_to_one: self.minus_w,
+            line_width: self.state.line_width,
+            // GL's and so NVN's flat varyings come from the last vertex.
+            provoking_vertex: vk::ProvokingVertexModeEXT::LAST_VERTEX,
+            domain_origin: vk::TessellationDomainOrigin::LOWER_LEFT,
+            ..Rasterization::default()
+        });
+    }
+
+    fn set_depth(&mut self) {
+        let d = self.state.depth_stencil.decode();
+        self.encoder.set_depth(&Depth {
+            test: d.depth_test,
+            write: d.depth_test && d.depth_write,
+            compare: convert::compare_op(d.depth_func.raw()),
+            bounds: self.state.depth_bounds.map(|[low, high]| (low, high)),
+        });
+    }
+
+    fn set_stencil(&mut self) {
+        let d = self.state.depth_stencil.decode();
+        let numbers = self.state.stencil;
+        let face = |face: navin_abi::records::state::StencilFace, n: usize| StencilFace {
+            fail: convert::stencil_op(face.fail),
+            pass: convert::stencil_op(face.depth_pass),
+            depth_fail: convert::stencil_op(face.depth_fail),
+            compare: convert::compare_op(face.func.raw()),
+            compare_mask: u32::from(numbers[n].compare_mask),
+            write_mask: u32::from(numbers[n].write_mask),
+            reference: u32::from(numbers[n].reference),
+        };
+        self.encoder.set_stencil(&Stencil { test: d.stencil_test, front: face(d.front, 0), back: face(d.back, 1) });
+    }
+
+    fn set_blend(&mut self) {
+        let mut blend = Blend { constants: self.state.blend_color, ..Blend::default() };
+        for (index, attachment) in blend.attachments.iter_mut().enumerate() {
+            let b = self.state.blend[index].decode();
+            if b.advanced_mode != NVNblendAdvancedMode::NONE && self.state.color.blend_enabled(index) {
+                fault!(key = b.advanced_mode.raw(), "", "{:?}: drawn with the plain equation", b.advanced_mode);
+            }
+            *attachment = BlendAttachment {
+                enable: self.state.color.blend_enabled(index),
+                src_color: convert::blend_factor(b.source[0]),
+                dst_color: convert::blend_factor(b.destination[0]),
+                color_op: convert::blend_op(b.equation[0]),
+                src_alpha: convert::blend_factor(b.source[1]),
+                dst_alpha: convert::blend_factor(b.destination[1]),
+                alpha_op: convert::blend_op(b.equation[1]),
+                write_mask: convert::color_mask(self.state.channel_mask.mask(index)),
+            };
+        }
+        let logic = self.state.color.logic_op();
+        blend.logic_op = (logic != NVNlogicOp::COPY).then(|| convert::logic_op(logic));
+        let alpha = self.state.color.alpha_func();
+        if alpha != NVNalphaFunc::ALWAYS {
+            fault!(key = alpha.raw(), "", "alpha test {alpha:?}: no Vulkan state discards by alpha; not applied");
+        }
+        self.encoder.set_blend(&blend);
+    }
+
+    fn set_multisample(&mut self) {
+        let m = self.state.multisample.decode();
+        let samples = match m.samples {
+            0 | 1 => vk::SampleCountFlags::TYPE_1,
+            2 => vk::SampleCountFlags::TYPE_2,
+            4 => vk::SampleCountFlags::TYPE_4,
+            _ => vk::SampleCountFlags::TYPE_8,
+        };
+        self.encoder.set_multisample(&Multisample {
+            samples,
+            mask: self.state.sample_mask,
+            alpha_to_coverage: m.enable && m.alpha_to_coverage,
+            alpha_to_one: false,
+        });
+    }
+
+    fn set_vertex_input(&mut self) {
+        let mut input = VertexInput::default();
+        for (location, attribute) in self.state.attributes[..self.state.attribute_count].iter().enumerate().take(16) {
+            let Some(info) = Format::from_nvn(attribute.format().raw()) else { continue };
+            let format = vk::Format::from_raw(info.vk_format);
+            let usable = format != vk::Format::UNDEFINED
+                && self.driver.context.buffer_format_features(format).contains(vk::FormatFeatureFlags2::VERTEX_BUFFER);
+            if !usable || attribute.stream() >= 16 {
+                fault!(
+                    key = info.format.nvn(),
+                    "",
+                    "vertex attribute {location} of format {} in stream {}: the device cannot fetch it; reads (0, 0, 0, 1)",
+                    info.name,
+                    attribute.stream()
+                );
+                continue;
+            }
+            input.attributes[location] =
+                Some(VertexAttribute { binding: attribute.stream() as u8, format, offset: attribute.offset() as u32 });
+        }
+        for (binding, stream) in input.bindings.iter_mut().zip(&self.state.streams) {
+            *binding = VertexBinding { stride: stream.stride, divisor: u32::try_from(stream.divisor).unwrap_or(0) };
+        }
+        self.encoder.set_vertex_input(&input);
+    }
+
+    fn set_vertex_buffers(&mut self) {
+        for (binding, range) in self.state.vertex_buffers.into_iter().enumerate() {
+            let buffer = match range.address {
+                0 => BufferRange::NULL,
+                _ => self.resolve(range, "a vertex buffer").unwrap_or(BufferRange::NULL),
+            };
+            self.encoder.set_vertex_buffer(binding, buffer);
+        }
+    }
+
+    // --- programs and what they read --------------------------------------------------------------------------------
+
+    /// Binds the shaders of all graphics stages, in the variant that fits attributes and targets.
+    fn set_programs(&mut self) -> bool {
+        for (stage, name) in GRAPHICS {
+            let program = self.state.stages[stage].program.clone().filter(|p| !p.finalized.load(Ordering::Relaxed));
+            let shader: Option<Arc<Shader>> = match &program {
+                None => None,
+                Some(program) => {
+                    let types = self.open_types(program);
+                    match program.shader(self.driver, types) {
+                        Some(shader) => Some(shader),
+                        None => return false,
+                    }
+                }
+            };
+            self.encoder.set_shader(name, shader.as_ref());
+        }
+        true
+    }
+
+    /// The types that attributes (vertex) or targets (fragment) give to what the machine code leaves open.
+    fn open_types(&self, program: &ProgramStage) -> Types {
+        let mut types = Types::default();
+        let class = |format: &navin_texture::FormatInfo| match format.class {
+            Class::Uint | Class::Stencil => AttributeType::Uint,
+            Class::Sint => AttributeType::Sint,
+            _ => AttributeType::Float,
+        };
+        match program.stage {
+            navin_shader::Stage::Vertex => {
+                for (location, attribute) in self.state.attributes[..self.state.attribute_count].iter().enumerate() {
+                    if let Some(format) = Format::from_nvn(attribute.format().raw()) {
+                        types.set(location, class(format));
+                    }
+                }
+            }
+            navin_shader::Stage::Fragment => {
+                for (index, target) in self.state.colors.iter().enumerate() {
+                    if let Some(texture) = self.driver.textures.get(target.serial) {
+                        types.set(index, class(images::select(&texture, &target.view).format));
+                    }
+                }
+            }
+            _ => {}
+        }
+        types
+    }
+
+    /// Makes resident what the stage's program reads by handle. May record uploads.
+    fn prepare_handles(&mut self, stage: usize) {
+        let generation = self.driver.descriptors.generation();
+        let state = &mut self.state.stages[stage];
+        let Some(program) = state.program.clone() else { return };
+        let interface = &program.interface;
+        if interface.textures.is_empty() && interface.images.is_empty() {
+            return;
+        }
+        if generation != self.seen_generation[stage] {
+            state.dirty |= StageDirty::HANDLES;
+        }
+        let changed = state.dirty.intersects(StageDirty::HANDLES | StageDirty::PROGRAM);
+        let (texture_base, sampler_base) = (
+            self.driver.descriptors.texture_base(self.state.texture_pool),
+            self.driver.descriptors.sampler_base(self.state.sampler_pool),
+        );
+        let state = &self.state.stages[stage];
+        let layout = program.layout;
+        for texture in &interface.textures {
+            match texture.handle {
+                HandleSource::Bindless => self.residency.everything(self.driver, &mut self.encoder),
+                HandleSource::Bound(word) => {
+                    let slot = word.wrapping_sub(layout.texture_first_word) / layout.texture_word_stride.max(1);
+                    let Some(handle) = state.textures.get(slot as usize) else { continue };
+                    let id = texture_base.saturating_add(handle & 0xF_FFFF);
+                    if let Some(resolved) = self.residency.texture(self.driver, &mut self.encoder, id, false)
+                        && resolved.texture.storage_written.load(Ordering::Relaxed)
+                    {
+                        content::image_for(self.driver, &mut self.encoder, &resolved.texture, Use::Read);
+                    }
+                    if changed {
+                        self.residency.sampler(self.driver, sampler_base.saturating_add(handle >> 20));
+                    }
+                }
+            }
+        }
+        for image in &interface.images {
+            let HandleSource::Bound(word) = image.handle else {
+                self.residency.everything(self.driver, &mut self.encoder);
+                continue;
+            };
+            let slot = word.wrapping_sub(layout.image_first_word);
+            let Some(handle) = state.images.get(slot as usize) else { continue };
+            let id = texture_base.saturating_add(handle & 0xF_FFFF);
+            if let Some(resolved) = self.residency.texture(self.driver, &mut self.encoder, id, true) {
+                let usage = if image.access.intersects(ImageAccess::STORE | ImageAccess::ATOMIC) {
+                    Use::Write
+                } else {
+                    Use::Read
+                };
+                content::image_for(self.driver, &mut self.encoder, &resolved.texture, usage);
+            }
+        }
+        self.seen_generation[stage] = generation;
+    }
+
+    /// Binds the constant banks and storage slots of a stage, as far as they changed.
+    fn set_stage(&mut self, stage: usize, name: navin_vulkan::Stage) {
+        let dirty = std::mem::replace(&mut self.state.stages[stage].dirty, StageDirty::empty());
+        if dirty.is_empty() {
+            return;
+        }
+        let Some(program) = self.state.stages[stage].program.clone() else { return };
+        debug_assert_eq!((nvn_stage(program.stage), vulkan_stage(program.stage)), (stage, name));
+        let interface = &program.interface;
+        if dirty.intersects(StageDirty::UNIFORMS | StageDirty::PROGRAM) {
+            for bank in 3..18usize {
+                if interface.constant_banks >> bank & 1 == 0 {
+                    continue;
+                }
+                let range = self.state.stages[stage].uniforms.get(bank - 3).copied().unwrap_or_default();
+                let buffer = match range.address {
+                    0 => BufferRange::NULL,
+                    _ => {
+                        // B: uniform ranges are rounded up to 256 bytes for the GPU (facts, handles and pools).
+                        let size = range.size.next_multiple_of(UNIFORM_GRANULARITY);
+                        self.resolve(Range { size, ..range }, "a uniform buffer").unwrap_or(BufferRange::NULL)
+                    }
+                };
+                self.encoder.set_constants(name, bank, buffer);
+            }
+        }
+        if dirty.intersects(StageDirty::STORAGES | StageDirty::PROGRAM) {
+            for slot in 0..16usize {
+                if interface.storage_slots >> slot & 1 == 0 {
+                    continue;
+                }
+                let range = self.state.stages[stage].storages[slot];
+                let buffer = match range.address {
+                    0 => BufferRange::NULL,
+                    _ => self.resolve(range, "a storage buffer").unwrap_or(BufferRange::NULL),
+                };
+                self.encoder.set_storage(name, slot, buffer);
+            }
+        }
+        if dirty.contains(StageDirty::PROGRAM)
+            && interface.constant_banks & 2 != 0
+            && let Some(constants) = &program.constants
+        {
+            self.encoder.set_constants(name, 1, constants.range(0, constants.size()));
+        }
+        if dirty.intersects(StageDirty::STORAGES | StageDirty::HANDLES | StageDirty::PROGRAM) {
+            self.set_driver_constants(stage, name, &program);
+        }
+    }
+
+    /// Writes the banks that the driver fills: handles, storage-buffer addresses (`ConstantLayoutTable`).
+    fn set_driver_constants(&mut self, stage: usize, name: navin_vulkan::Stage, program: &ProgramStage) {
+        let (interface, layout) = (&program.interface, program.layout);
+        for bank in [0u32, 2] {
+            if interface.constant_banks >> bank & 1 == 0 {
+                continue;
+            }
+            let size = (interface.constant_bytes[bank as usize] as usize).next_multiple_of(16).clamp(16, 0x1_0000);
+            let mut bytes = vec![0u8; size];
+            let mut put = |offset: u32, value: u32| {
+                if let Some(word) = bytes.get_mut(offset as usize..offset as usize + 4) {
+                    word.copy_from_slice(&value.to_le_bytes());
+                }
+            };
+            let state = &self.state.stages[stage];
+            if bank == 0 {
+                for (slot, range) in state.storages.iter().enumerate() {
+                    let at = layout.storage_entry(program.stage, slot as u32);
+                    put(at, range.address as u32);
+                    put(at + 4, (range.address >> 32) as u32);
+                    put(at + 8, u32::try_from(range.size).unwrap_or(u32::MAX));
+                }
+                if let Some(pointers) = layout.compute_block_pointers.filter(|_| stage == COMPUTE) {
+                    for (block, range) in state.uniforms.iter().enumerate().skip(5) {
+                        if range.address != 0 {
+                            put(pointers + 8 * block as u32, range.address as u32);
+                            put(pointers + 8 * block as u32 + 4, (range.address >> 32) as u32);
+                        }
+                    }
+                }
+            }
+            let texture_base = self.driver.descriptors.texture_base(self.state.texture_pool);
+            let sampler_base = self.driver.descriptors.sampler_base(self.state.sampler_pool);
+            // Handles last, and only those the program uses: some layouts overlap their tables.
+            if bank == layout.image_bank {
+                for image in &interface.images {
+                    if let HandleSource::Bound(word) = image.handle
+                        && let Some(handle) = state.images.get(word.wrapping_sub(layout.image_first_word) as usize)
+                    {
+                        put(word * 4, moved(*handle, texture_base, 0));
+                    }
+                }
+            }
+            if bank == layout.texture_bank {
+                for texture in &interface.textures {
+                    if let HandleSource::Bound(word) = texture.handle {
+                        let slot = word.wrapping_sub(layout.texture_first_word) / layout.texture_word_stride.max(1);
+                        if let Some(handle) = state.textures.get(slot as usize) {
+                            put(word * 4, moved(*handle, texture_base, sampler_base));
+                        }
+                    }
+                }
+            }
+            match self.encoder.upload(&bytes, self.driver.context.limits().uniform_offset_alignment.max(16)) {
+                Ok(slice) => self.encoder.set_constants(name, bank as usize, slice.range),
+                Err(e) => {
+                    fault!("", "no memory for driver constants ({e}): they read 0");
+                    self.encoder.set_constants(name, bank as usize, BufferRange::NULL);
+                }
+            }
+        }
+    }
+}
+
+/// A handle with its ids moved to where the bound pools' ids begin (B415: of 32 bits, then moved).
+fn moved(handle: u32, texture_base: u32, sampler_base: u32) -> u32 {
+    if texture_base == 0 && sampler_base == 0 {
+        return handle;
+    }
+    let texture = (handle & 0xF_FFFF).saturating_add(texture_base).min(0xF_FFFF);
+    let sampler = (handle >> 20).saturating_add(sampler_base).min(0xFFF);
+    texture | sampler << 20
+}
+
+/// Most vertices of a primitive that has to be rewritten: a draw of more is cut, not the process's memory filled.
+const REWRITE_LIMIT: u32 = 1 << 24;
+
+/// The index list of a rewritten primitive.
+fn rewritten(rewrite: Rewrite, vertices: &[u32]) -> Vec<u32> {
+    match rewrite {
+        Rewrite::Quads => vertices.chunks_exact(4).flat_map(|q| [q[0], q[1], q[2], q[0], q[2], q[3]]).collect(),
+        Rewrite::QuadStrip => vertices
+            .windows(4)
+            .step_by(2)
+            .flat_map(|q| [q[0], q[1], q[3], q[0], q[3], q[2]])
+            .collect(),
+        Rewrite::LineLoop => match vertices {
+            [] | [_] => Vec::new(),
+            [first, .., last] => {
+                vertices.windows(2).flat_map(|l| [l[0], l[1]]).chain([*last, *first]).collect()
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quads_become_two_triangles_each() {
+        assert_eq!(rewritten(Rewrite::Quads, &[4, 5, 6, 7, 8]), [4, 5, 6, 4, 6, 7]);
+        assert_eq!(rewritten(Rewrite::QuadStrip, &[0, 1, 2, 3, 4, 5]), [0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4]);
+        assert_eq!(rewritten(Rewrite::LineLoop, &[0, 1, 2]), [0, 1, 1, 2, 2, 0]);
+        assert!(rewritten(Rewrite::LineLoop, &[1]).is_empty());
+        assert!(rewritten(Rewrite::Quads, &[1, 2, 3]).is_empty());
+    }
+
+    #[test]
+    fn b415_handles_move_to_the_bound_pools() {
+        assert_eq!(moved(0x1d1, 0, 0), 0x1d1);
+        assert_eq!(moved(0x0010_0002, 4096, 256), 4098 | 257 << 20);
+        assert_eq!(moved(0xFFFF_FFFF, 4096, 256), 0xFFFF_FFFF, "an unused slot stays one");
+    }
+}

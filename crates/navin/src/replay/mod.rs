@@ -1,0 +1,528 @@
+//! Replay: a ready piece of a queue's stream becomes one Vulkan submission.
+//!
+//! The submit thread runs [`Replayer`], the scheduler's executor: it walks the records of a piece in order
+//! ([`Piece::run`]), keeps the queue's binding state ([`state`]), and drives the encoder: [`draw`] for draws and
+//! dispatches, [`transfer`] for clears and copies, [`content`] and [`residency`] for what textures hold and where
+//! their descriptors are, [`present`] for frames.
+
+pub(crate) mod content;
+pub(crate) mod convert;
+mod draw;
+pub(crate) mod images;
+pub(crate) mod present;
+mod residency;
+pub(crate) mod state;
+mod transfer;
+
+use std::collections::HashMap;
+use std::ops::Range as WordRange;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use navin_abi::fault;
+use navin_abi::records::ViewDesc;
+use navin_abi::records::state::{
+    BlendState, ChannelMaskState, ColorState, DepthStencilState, MultisampleState, PolygonState, VertexAttribState,
+    VertexStreamState,
+};
+use navin_command::Stream;
+use navin_command::record::payload::{BufferRange, TextureRef};
+use navin_command::record::{Record, RecordReader};
+use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
+use navin_vulkan::{Access, Encoder};
+
+use self::residency::Residency;
+use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
+use crate::driver::Driver;
+use crate::host::textures::Texture;
+
+/// A piece of a submission: records between two places where the queue may have to wait.
+pub(crate) struct Work {
+    pub(crate) stream: Arc<Stream>,
+    pub(crate) words: WordRange<usize>,
+}
+
+/// Which engine of the hardware the last command used: going from one to the other orders their memory accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Graphics,
+    Compute,
+    Copy,
+}
+
+/// The submit thread's state.
+pub(crate) struct Replayer {
+    driver: &'static Driver,
+    queues: HashMap<QueueId, QueueState>,
+    residency: Residency,
+    presenter: present::Presenter,
+}
+
+/// The replay of one piece.
+pub(crate) struct Piece<'a> {
+    pub(crate) driver: &'static Driver,
+    pub(crate) encoder: Encoder,
+    pub(crate) state: &'a mut QueueState,
+    pub(crate) residency: &'a mut Residency,
+    /// Window origin and depth mode of the device, as they were when the piece began.
+    pub(crate) lower_left: bool,
+    pub(crate) minus_w: bool,
+    /// Size that all targets have in common.
+    pub(crate) target_extent: (u32, u32),
+    /// Registrations seen when each stage's handles were last resolved.
+    seen_generation: [u64; STAGES],
+    engine: Engine,
+    signals: Vec<EventSignal>,
+}
+
+impl Replayer {
+    pub(crate) fn new(driver: &'static Driver) -> Self {
+        Self {
+            driver,
+            queues: HashMap::new(),
+            residency: Residency::new(),
+            presenter: present::Presenter::new(driver),
+        }
+    }
+
+    /// Forgets the bindings of a finalized queue (B230).
+    pub(crate) fn forget_queue(&mut self, queue: QueueId) {
+        self.queues.remove(&queue);
+    }
+
+    /// Gives up the image of a finalized texture; work in flight keeps it until it has ended.
+    pub(crate) fn release_texture(&mut self, serial: u64) {
+        if let Some(texture) = self.driver.textures.get(serial) {
+            content::release(self.driver, &texture);
+        }
+        self.residency.release(self.driver, serial);
+    }
+
+    /// Copies a texture's image into the guest's storage and waits for it.
+    pub(crate) fn store(&mut self, texture: &Arc<Texture>) {
+        content::store(self.driver, texture);
+    }
+
+    fn run(&mut self, queue: QueueId, work: &Work) -> Executed {
+        let driver = self.driver;
+        self.residency.collect(driver, driver.context.queue().completed());
+        let encoder = match driver.context.queue().begin() {
+            Ok(encoder) => encoder,
+            Err(e) => {
+                fault!("", "a submission could not be recorded ({e}): its commands are left out");
+                return Executed::default();
+            }
+        };
+        let state = self.queues.entry(queue).or_default();
+        state.invalidate();
+        let mut piece = Piece {
+            driver,
+            encoder,
+            state,
+            residency: &mut self.residency,
+            lower_left: driver.modes.lower_left(),
+            minus_w: driver.modes.minus_w(),
+            target_extent: (0, 0),
+            seen_generation: [0; STAGES],
+            engine: Engine::Graphics,
+            signals: Vec::new(),
+        };
+        piece.encoder.barrier_all();
+        piece.run(&work.stream, work.words.clone());
+        // What the GPU wrote is visible to the CPU once the timeline says so.
+        piece.encoder.barrier(Access::All, Access::Host);
+        let Piece { encoder, signals, .. } = piece;
+        driver.counters.add_encoder(encoder.counters());
+        match driver.context.queue().submit(encoder) {
+            Ok(ticket) => {
+                driver.counters.submissions.fetch_add(1, Ordering::Relaxed);
+                Executed { ticket, signals }
+            }
+            Err(e) => {
+                fault!("B235", "a submission was refused ({e}): its commands are lost");
+                driver.lost(&e);
+                Executed { ticket: 0, signals }
+            }
+        }
+    }
+}
+
+impl Executor for Replayer {
+    type Work = Work;
+    type Present = present::Present;
+
+    fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket) -> Executed {
+        // One Vulkan queue: submission order and the barrier at each piece's start order it behind everything.
+        let executed = self.run(queue, &work);
+        self.driver.completions.submitted(executed.ticket, &executed.signals);
+        executed
+    }
+
+    fn present(&mut self, _queue: QueueId, present: present::Present, after: Ticket) {
+        self.presenter.present(self.driver, present, after);
+    }
+
+    fn completed(&self) -> Ticket {
+        // Only the completion thread says so, after the CPU-visible writes (B232).
+        0
+    }
+
+    fn read_event(&self, address: u64) -> Option<u32> {
+        self.driver.pools.read_word(address)
+    }
+}
+
+impl Piece<'_> {
+    fn run(&mut self, stream: &Stream, words: WordRange<usize>) {
+        let Some(words) = stream.words().get(words) else { return };
+        let mut reader = RecordReader::new(words);
+        for record in &mut reader {
+            self.record(&record);
+        }
+        // Flatten takes whole records only; one that is none here was damaged since, which cannot be.
+        if let Some(malformed) = reader.fault() {
+            fault!("B225", "a flattened stream ends early: {malformed}");
+        }
+    }
+
+    /// Orders memory between engines, as the hardware's switch between them does.
+    pub(crate) fn enter(&mut self, engine: Engine) {
+        if self.engine != engine {
+            self.encoder.barrier_all();
+            self.engine = engine;
+        }
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let state = &mut *self.state;
+        match *record {
+            Record::DrawArrays(primitive, draw) => self.draw_arrays(primitive, &draw.into()),
+            Record::DrawArraysInstanced(primitive, draw) => self.draw_arrays(primitive, draw),
+            Record::DrawElements(mode, draw) => self.draw_elements(mode, &draw.into()),
+            Record::DrawElementsBaseVertex(mode, draw) => self.draw_elements(mode, &draw.into()),
+            Record::DrawElementsInstanced(mode, draw) => self.draw_elements(mode, draw),
+            Record::DrawArraysIndirect(primitive, draw) => self.draw_indirect(primitive, None, draw.indirect.get(), None),
+            Record::DrawElementsIndirect(mode, draw) => {
+                let index = Some((mode.index_type(), draw.index_buffer.get()));
+                self.draw_indirect(mode.primitive(), index, draw.indirect.get(), None);
+            }
+            Record::MultiDrawArraysIndirectCount(primitive, draw) => {
+                let count = Some((draw.count.get(), draw.max_draws, draw.stride.unsigned_abs()));
+                self.draw_indirect(primitive, None, draw.indirect.get(), count);
+            }
+            Record::MultiDrawElementsIndirectCount(mode, draw) => {
+                let index = Some((mode.index_type(), draw.index_buffer.get()));
+                let count = Some((draw.count.get(), draw.max_draws, draw.stride.unsigned_abs()));
+                self.draw_indirect(mode.primitive(), index, draw.indirect.get(), count);
+            }
+            Record::DispatchCompute(dispatch) => self.dispatch(dispatch.groups),
+            Record::DispatchComputeIndirect(buffer) => self.dispatch_indirect(buffer.address.get()),
+
+            Record::BindProgram(stages, program) => self.bind_program(stages, program.serial.get()),
+            Record::BindVertexBuffers(first, ranges) => {
+                for (bound, range) in state.vertex_buffers.iter_mut().skip(usize::from(first)).zip(ranges) {
+                    *bound = range_of(range);
+                }
+                state.dirty |= Dirty::VERTEX_BUFFERS;
+            }
+            Record::BindVertexAttribState(attributes) => {
+                let count = attributes.len().min(state.attributes.len());
+                for (bound, bits) in state.attributes.iter_mut().zip(attributes) {
+                    *bound = VertexAttribState::from_bits(*bits);
+                }
+                state.attribute_count = count;
+                state.dirty |= Dirty::VERTEX_INPUT;
+            }
+            Record::BindVertexStreamState(streams) => {
+                for (bound, words) in state.streams.iter_mut().zip(streams) {
+                    *bound = VertexStreamState { stride: words[0], divisor: words[1] as i32 };
+                }
+                state.dirty |= Dirty::VERTEX_INPUT;
+            }
+            Record::BindUniformBuffers(at, ranges) => {
+                let Some(stage) = state.stages.get_mut(at.stage()) else { return };
+                for (bound, range) in stage.uniforms.iter_mut().skip(at.slot()).zip(ranges) {
+                    *bound = range_of(range);
+                }
+                // Some layouts give blocks by address, in the driver's bank.
+                stage.dirty |= StageDirty::UNIFORMS;
+                if at.stage() == COMPUTE {
+                    stage.dirty |= StageDirty::STORAGES;
+                }
+            }
+            Record::BindStorageBuffers(at, ranges) => {
+                let Some(stage) = state.stages.get_mut(at.stage()) else { return };
+                for (bound, range) in stage.storages.iter_mut().skip(at.slot()).zip(ranges) {
+                    *bound = range_of(range);
+                }
+                stage.dirty |= StageDirty::STORAGES;
+            }
+            Record::BindTextures(at, _, handles) => {
+                let Some(stage) = state.stages.get_mut(at.stage()) else { return };
+                for (bound, handle) in stage.textures.iter_mut().skip(at.slot()).zip(handles) {
+                    *bound = *handle;
+                }
+                stage.dirty |= StageDirty::HANDLES;
+            }
+            Record::BindImages(at, handles) => {
+                let Some(stage) = state.stages.get_mut(at.stage()) else { return };
+                for (bound, handle) in stage.images.iter_mut().skip(at.slot()).zip(handles) {
+                    *bound = *handle;
+                }
+                stage.dirty |= StageDirty::HANDLES;
+            }
+            Record::SetTexturePool(pool) => {
+                state.texture_pool = pool.id;
+                state.stages.iter_mut().for_each(|stage| stage.dirty |= StageDirty::HANDLES);
+            }
+            Record::SetSamplerPool(pool) => {
+                state.sampler_pool = pool.id;
+                state.stages.iter_mut().for_each(|stage| stage.dirty |= StageDirty::HANDLES);
+            }
+            Record::SetRenderTargets(count, targets) => {
+                let colors = count.colors().min(COLORS).min(targets.len());
+                state.colors = [Target::NONE; COLORS];
+                for (bound, target) in state.colors.iter_mut().zip(&targets[..colors]) {
+                    *bound = target_of(target);
+                }
+                state.depth = match targets.get(count.colors()).filter(|_| count.has_depth_stencil()) {
+                    Some(target) => target_of(target),
+                    None => Target::NONE,
+                };
+                state.dirty |= Dirty::TARGETS;
+            }
+
+            Record::BindBlendState(words) => {
+                let blend = BlendState::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32);
+                if let Some(bound) = state.blend.get_mut(blend.target() as usize) {
+                    *bound = blend;
+                }
+                state.dirty |= Dirty::BLEND;
+            }
+            Record::BindChannelMaskState(bits) => {
+                state.channel_mask = ChannelMaskState::from_bits(*bits);
+                state.dirty |= Dirty::BLEND;
+            }
+            Record::BindColorState(bits) => {
+                state.color = ColorState::from_bits(*bits);
+                state.dirty |= Dirty::BLEND;
+            }
+            Record::BindDepthStencilState(words) => {
+                state.depth_stencil = DepthStencilState::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32);
+                state.dirty |= Dirty::DEPTH | Dirty::STENCIL;
+            }
+            Record::BindMultisampleState(words) => {
+                state.multisample = bytemuck::pod_read_unaligned::<MultisampleState>(bytemuck::bytes_of(words));
+                state.dirty |= Dirty::MULTISAMPLE;
+            }
+            Record::BindPolygonState(bits) => {
+                state.polygon = PolygonState::from_bits(*bits);
+                state.dirty |= Dirty::RASTERIZATION;
+            }
+
+            Record::SetViewports(first, viewports) => {
+                let first = usize::from(first);
+                for (bound, viewport) in state.viewports.iter_mut().skip(first).zip(viewports) {
+                    *bound = *viewport;
+                }
+                state.viewport_count = state.viewport_count.max((first + viewports.len()).min(VIEWPORTS));
+                state.dirty |= Dirty::VIEWPORTS;
+            }
+            Record::SetScissors(first, scissors) => {
+                for (bound, scissor) in state.scissors.iter_mut().skip(usize::from(first)).zip(scissors) {
+                    *bound = *scissor;
+                }
+                state.dirty |= Dirty::SCISSORS;
+            }
+            Record::SetDepthRanges(first, ranges) => {
+                for (bound, range) in state.depth_ranges.iter_mut().skip(usize::from(first)).zip(ranges) {
+                    *bound = *range;
+                }
+                state.dirty |= Dirty::VIEWPORTS;
+            }
+            Record::SetBlendColor(color) => {
+                state.blend_color = *color;
+                state.dirty |= Dirty::BLEND;
+            }
+            Record::SetAlphaRef(value) => state.alpha_ref = *value,
+            Record::SetLineWidth(width) => {
+                state.line_width = *width;
+                state.dirty |= Dirty::RASTERIZATION;
+            }
+            Record::SetPolygonOffsetClamp(offset) => {
+                state.polygon_offset = *offset;
+                state.dirty |= Dirty::RASTERIZATION;
+            }
+            Record::SetDepthBounds(enable, bounds) => {
+                state.depth_bounds = (enable != 0).then_some(*bounds);
+                state.dirty |= Dirty::DEPTH;
+            }
+            Record::SetDepthClamp(enable) => {
+                state.depth_clamp = enable != 0;
+                state.dirty |= Dirty::RASTERIZATION;
+            }
+            Record::SetPrimitiveRestart(enable, index) => state.primitive_restart = (enable != 0).then_some(*index),
+            Record::SetRasterizerDiscard(enable) => {
+                state.rasterizer_discard = enable != 0;
+                state.dirty |= Dirty::RASTERIZATION;
+            }
+            Record::SetSampleMask(mask) => {
+                state.sample_mask = *mask;
+                state.dirty |= Dirty::MULTISAMPLE;
+            }
+            Record::SetPatchSize(size) => state.patch_size = size,
+            Record::SetStencilRefFront(value) => self.stencil(0, |n| n.reference = value),
+            Record::SetStencilRefBack(value) => self.stencil(1, |n| n.reference = value),
+            Record::SetStencilMaskFront(value) => self.stencil(0, |n| n.write_mask = value),
+            Record::SetStencilMaskBack(value) => self.stencil(1, |n| n.write_mask = value),
+            Record::SetStencilValueMaskFront(value) => self.stencil(0, |n| n.compare_mask = value),
+            Record::SetStencilValueMaskBack(value) => self.stencil(1, |n| n.compare_mask = value),
+            Record::SetRenderEnable(enable) => state.render_enable = enable != 0,
+
+            Record::ClearColor(target, color) => self.clear_color(target, transfer::ClearValue::Float(*color)),
+            Record::ClearColori(target, color) => self.clear_color(target, transfer::ClearValue::Signed(*color)),
+            Record::ClearColorui(target, color) => self.clear_color(target, transfer::ClearValue::Unsigned(*color)),
+            Record::ClearDepthStencil(depth, clear) => self.clear_depth_stencil(depth != 0, clear),
+            Record::ClearBuffer(clear) => self.clear_buffer(clear),
+            Record::ClearTexture(mask, clear) => {
+                self.clear_texture(mask, &clear.texture, &clear.region, transfer::ClearValue::Float(clear.color));
+            }
+            Record::ClearTexturei(mask, clear) => {
+                self.clear_texture(mask, &clear.texture, &clear.region, transfer::ClearValue::Signed(clear.color));
+            }
+            Record::ClearTextureui(mask, clear) => {
+                self.clear_texture(mask, &clear.texture, &clear.region, transfer::ClearValue::Unsigned(clear.color));
+            }
+            Record::CopyBufferToBuffer(_, copy) => self.copy_buffer(copy),
+            Record::CopyBufferToTexture(flags, copy, strides) => self.copy_buffer_texture(flags, copy, strides.first(), true),
+            Record::CopyTextureToBuffer(flags, copy, strides) => self.copy_buffer_texture(flags, copy, strides.first(), false),
+            Record::CopyTextureToTexture(flags, copy) => self.copy_texture(flags, copy),
+            Record::Downsample(_, downsample) => self.downsample(downsample),
+            Record::UpdateUniformBuffer(cut, update, words) => self.update_uniform(usize::from(cut), update, words),
+
+            Record::Barrier(_) => self.encoder.barrier_all(),
+            Record::SignalEvent(mode, event) => match SignalMode::from_raw(u32::from(mode.mode())) {
+                // Published on completion, with everything before it in the piece (B229).
+                Some(mode) => self.signals.push(EventSignal { address: event.event.get(), mode, value: event.value }),
+                None => {
+                    fault!(key = mode.mode(), "B229", "event signal mode {} is not one of NVN's; not signalled", mode.mode());
+                }
+            },
+            Record::ReportValue(report) => self.report_value(report),
+            Record::ReportCounter(counter, buffer) => {
+                fault!(
+                    key = counter,
+                    "",
+                    "counter {counter} reported to {:#x}: counters are not measured yet; nothing is written",
+                    buffer.address.get()
+                );
+            }
+
+            Record::PushDebugGroup(text) => self.encoder.begin_label(&text_of(text)),
+            Record::PopDebugGroup() => self.encoder.end_label(),
+            Record::InsertDebugMarker(text) => self.encoder.label(&text_of(text)),
+
+            // Cut the stream before replay; inside a piece they have nothing left to do.
+            Record::FenceSync(..) | Record::WaitSync(..) | Record::WaitEvent(..) => {}
+
+            // Hints, and content that may be forgotten: keeping it is right (B428).
+            Record::DiscardColor(_)
+            | Record::DiscardDepthStencil()
+            | Record::ResolveDepthBuffer()
+            | Record::SetTiledCacheAction(_)
+            | Record::SetTiledCacheTileSize(_)
+            | Record::SetColorReductionEnable(_)
+            | Record::SetColorReductionThresholds(..)
+            | Record::SetStencilCullCriteria(..)
+            | Record::SaveZCullData(_)
+            | Record::RestoreZCullData(_)
+            | Record::SetShaderScratchMemory(_)
+            | Record::ResetCounter(_)
+            // Running every fragment is a valid result for either setting (B219).
+            | Record::SetRepresentativeFragmentTest(_) => {}
+
+            Record::SetFloatBlendClamp(mode) => {
+                if mode != 0 {
+                    fault!("B218", "float blend clamp mode 1: a blend that overflows gives infinity, not the largest value");
+                }
+            }
+
+            // Programs that write no point size get 1; the rest has no Vulkan form or comes in a later stage.
+            // Named when it would change the picture.
+            Record::SetPointSize(size) => self.without_effect(size.to_bits() != 1.0f32.to_bits(), record),
+            Record::SetSubpixelPrecisionBias(bias) => self.without_effect(bias != 0, record),
+            Record::SetConservativeRasterEnable(enable) => self.without_effect(enable != 0, record),
+            Record::SetViewportSwizzles(_, swizzles) => {
+                // POSITIVE_X, Y, Z, W in their places: 0, 2, 4, 6.
+                self.without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
+            }
+            Record::SetConservativeRasterDilate(_)
+            | Record::BindCoverageModulationTable(_)
+            | Record::SetInnerTessellationLevels(_)
+            | Record::SetOuterTessellationLevels(_) => self.without_effect(true, record),
+            Record::DrawTransformFeedback(..)
+            | Record::DrawTexture(_)
+            | Record::BindSeparateTextures(..)
+            | Record::BindSeparateSamplers(..)
+            | Record::BindTransformFeedbackBuffers(..)
+            | Record::SetProgramSubroutines(..)
+            | Record::SetRenderEnableConditional(..)
+            | Record::BeginTransformFeedback(_)
+            | Record::EndTransformFeedback(_)
+            | Record::PauseTransformFeedback(_)
+            | Record::ResumeTransformFeedback(_)
+            | Record::BindShadingRateImage(_) => self.without_effect(true, record),
+        }
+    }
+
+    /// Names a command that does nothing here, once.
+    fn without_effect(&self, matters: bool, record: &Record<'_>) {
+        if matters {
+            let key = record.name().bytes().fold(0u64, |key, b| key.wrapping_mul(31).wrapping_add(u64::from(b)));
+            fault!(key = key, "", "nvnCommandBuffer{} is not replayed: without effect", record.name());
+        }
+    }
+
+    fn stencil(&mut self, face: usize, set: impl Fn(&mut state::StencilNumbers)) {
+        set(&mut self.state.stencil[face]);
+        self.state.dirty |= Dirty::STENCIL;
+    }
+
+    /// Binds the named stages of a program (NVNshaderStageBits: a bit for each NVNshaderStage): each becomes the program's stage, or empty.
+    fn bind_program(&mut self, stages: u8, serial: u64) {
+        let program = match serial {
+            0 => None,
+            serial => {
+                let program = self.driver.programs.get(serial);
+                if program.is_none() {
+                    fault!(key = serial, "B231", "program {serial} is bound after it was finalized: its stages are empty");
+                }
+                program
+            }
+        };
+        for (index, stage) in self.state.stages.iter_mut().enumerate() {
+            if stages >> index & 1 != 0 {
+                stage.program = program.as_ref().and_then(|program| program.stages[index].clone());
+                stage.dirty |= StageDirty::PROGRAM;
+            }
+        }
+        self.state.dirty |= Dirty::PROGRAMS;
+    }
+}
+
+
+fn range_of(range: &BufferRange) -> Range {
+    Range { address: range.address.get(), size: u64::from(range.size) }
+}
+
+pub(crate) fn target_of(texture: &TextureRef) -> Target {
+    let view: ViewDesc = bytemuck::cast(texture.view);
+    Target { serial: texture.serial.get(), view: if view.is_view() { view } else { ViewDesc::NONE } }
+}
+
+/// Text that fills words, zero-padded.
+fn text_of(words: &[u32]) -> String {
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}

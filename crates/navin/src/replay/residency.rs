@@ -1,0 +1,331 @@
+//! Which descriptor slot each texture and sampler id has: makes what a draw's handles name resident.
+//!
+//! Owned by the submit thread. A handle is looked at when it is bound and when registrations moved since; ids get
+//! a slot at their first use, a new one when something else is registered under them (the old slot is freed once
+//! no submitted work reads it). Programs that compute their handles make every registered id resident.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use navin_abi::enums::{NVNcompareMode, NVNmagFilter, NVNminFilter, NVNsamplerReduction, NVNwrapMode};
+use navin_abi::fault;
+use navin_abi::records::{BorderColor, SamplerDesc as NvnSampler};
+use navin_resources::{DeferredRelease, SlotAllocator};
+use navin_vulkan::{Encoder, Sampler, SamplerDesc, View, ViewKind, vk};
+
+use super::content::{self, Use};
+use super::images;
+use crate::driver::Driver;
+use crate::host::descriptors::{Entry, Texture as Registration};
+use crate::host::textures::Texture;
+
+/// An id that has a slot.
+struct Resident {
+    generation: u64,
+    slot: u32,
+    texture: Arc<Texture>,
+    storage: bool,
+}
+
+/// The submit thread's view of the tables of set 0.
+pub(crate) struct Residency {
+    textures: HashMap<u32, Resident>,
+    slots: SlotAllocator,
+    /// Slots that submitted work may still read.
+    retired: DeferredRelease<u32>,
+    samplers: HashMap<u32, (u64, u32)>,
+    sampler_slots: HashMap<SamplerKey, u32>,
+    next_sampler_slot: u32,
+    /// Registrations seen when everything was last made resident for a program with computed handles.
+    everything_at: u64,
+}
+
+/// A sampler's bytes as a key: equal states share a slot.
+type SamplerKey = [u32; 16];
+
+/// What a draw's texture handle leads to.
+#[derive(Clone)]
+pub(crate) struct Resolved {
+    pub(crate) texture: Arc<Texture>,
+}
+
+impl Residency {
+    pub(crate) fn new() -> Self {
+        Self {
+            textures: HashMap::new(),
+            slots: SlotAllocator::new(navin_vulkan::tables::TEXTURE_SLOTS, navin_vulkan::tables::IMAGE_SLOTS),
+            retired: DeferredRelease::new(),
+            samplers: HashMap::new(),
+            sampler_slots: HashMap::new(),
+            next_sampler_slot: 1,
+            everything_at: 0,
+        }
+    }
+
+    /// Frees slots that no work reads any more.
+    pub(crate) fn collect(&mut self, driver: &Driver, completed: u64) {
+        let tables = driver.context.tables();
+        for slot in self.retired.drain(completed) {
+            // The tables keep what is in a slot alive.
+            tables.clear_texture(slot);
+            tables.clear_image(slot);
+            self.slots.free(slot, 0);
+        }
+        self.slots.reclaim(completed);
+    }
+
+    /// Makes the texture of a global id resident, with storage views if `storage`. `None` for an empty slot.
+    pub(crate) fn texture(
+        &mut self,
+        driver: &Driver,
+        encoder: &mut Encoder,
+        id: u32,
+        storage: bool,
+    ) -> Option<Resolved> {
+        let (registration, generation) = match driver.descriptors.texture(id) {
+            Entry::Registered(registration, generation) => (registration, generation),
+            Entry::PastEnd => return None,
+            Entry::Unregistered => {
+                fault!(key = id, "B116", "texture id {id} is used by a draw, but nothing is registered under it: reads 0");
+                return None;
+            }
+        };
+        let storage = storage || registration.image;
+        if let Some(resident) = self.textures.get(&id)
+            && resident.generation == generation
+            && (resident.storage || !storage)
+        {
+            return Some(Resolved { texture: Arc::clone(&resident.texture) });
+        }
+        self.place(driver, encoder, id, &registration, generation, storage)
+    }
+
+    fn place(
+        &mut self,
+        driver: &Driver,
+        encoder: &mut Encoder,
+        id: u32,
+        registration: &Registration,
+        generation: u64,
+        storage: bool,
+    ) -> Option<Resolved> {
+        let tables = driver.context.tables();
+        if let Some(old) = self.textures.remove(&id) {
+            tables.set_texture_id(id, 0);
+            self.retired.push(driver.context.queue().submitted() + 1, old.slot);
+        }
+        let Some(texture) = driver.textures.get(registration.serial.raw()) else {
+            fault!(key = id, "B212", "texture id {id}: its texture {} and its memory are gone: reads 0", registration.serial);
+            return None;
+        };
+        // Views need the image; what is in it is asked at each use.
+        let image = content::image_for(driver, encoder, &texture, Use::Read)?;
+        let Some(slot) = self.slots.allocate(storage) else {
+            fault!("B128", "no descriptor slot is left for texture id {id}: it reads 0");
+            return None;
+        };
+        let selection = images::select(&texture, &registration.view);
+        let mut sampled: Vec<(ViewKind, View)> = Vec::new();
+        let mut typed: Vec<(ViewKind, View)> = Vec::new();
+        let mut raw: Vec<(ViewKind, View)> = Vec::new();
+        for (kind, view_type) in images::kinds(&image, &selection) {
+            let add = |list: &mut Vec<(ViewKind, View)>, desc: Option<navin_vulkan::ViewDesc>| {
+                let Some(desc) = desc else { return };
+                match image.view(&desc) {
+                    Ok(view) => list.push((kind, view)),
+                    Err(e) => {
+                        fault!(key = registration.serial.raw(), "", "texture id {id} as {kind:?}: {e}: reads 0 so");
+                    }
+                }
+            };
+            add(&mut sampled, images::sampled_view(&driver.context, &image, &selection, view_type));
+            if storage {
+                add(&mut typed, images::storage_view(&driver.context, &image, &selection, view_type, false));
+                add(&mut raw, images::storage_view(&driver.context, &image, &selection, view_type, true));
+            }
+        }
+        fn borrow(list: &[(ViewKind, View)]) -> Vec<(ViewKind, &View)> {
+            list.iter().map(|(kind, view)| (*kind, view)).collect()
+        }
+        tables.set_texture(slot, &borrow(&sampled));
+        if storage && !tables.set_image(slot, &borrow(&typed), &borrow(&raw)) {
+            fault!(key = id, "B432", "texture id {id} has no place among the images: it cannot be stored to");
+        }
+        tables.set_texture_id(id, slot);
+        let resolved = Resolved { texture: Arc::clone(&texture) };
+        self.textures.insert(id, Resident { generation, slot, texture, storage });
+        Some(resolved)
+    }
+
+    /// Frees the slots of a finalized texture: ids that are still registered resolve again when they are used, so
+    /// that no view outlives its texture under a descriptor that nobody samples (B126).
+    pub(crate) fn release(&mut self, driver: &Driver, serial: u64) {
+        let ids: Vec<u32> =
+            self.textures.iter().filter(|(_, r)| r.texture.serial == serial).map(|(id, _)| *id).collect();
+        for id in ids {
+            if let Some(old) = self.textures.remove(&id) {
+                driver.context.tables().set_texture_id(id, 0);
+                self.retired.push(driver.context.queue().submitted() + 1, old.slot);
+            }
+        }
+    }
+
+    /// Makes the sampler of a global id resident.
+    pub(crate) fn sampler(&mut self, driver: &Driver, id: u32) {
+        let (desc, generation) = match driver.descriptors.sampler(id) {
+            Entry::Registered(desc, generation) => (desc, generation),
+            Entry::PastEnd => return,
+            Entry::Unregistered => {
+                fault!(key = id, "B116", "sampler id {id} is used by a draw, but nothing is registered under it: reads 0");
+                return;
+            }
+        };
+        if self.samplers.get(&id).is_some_and(|(known, _)| *known == generation) {
+            return;
+        }
+        let slot = match self.sampler_slots.get(&key(&desc)) {
+            Some(slot) => *slot,
+            None => {
+                let slot = self.next_sampler_slot;
+                if slot >= navin_vulkan::tables::SAMPLER_SLOTS {
+                    fault!("B128", "more than {} different samplers: sampler id {id} reads 0", navin_vulkan::tables::SAMPLER_SLOTS);
+                    return;
+                }
+                match Sampler::new(&driver.context, &sampler_desc(&desc)) {
+                    Ok(sampler) => driver.context.tables().set_sampler(slot, &sampler),
+                    Err(e) => {
+                        fault!(key = id, "", "sampler id {id}: {e}");
+                        return;
+                    }
+                };
+                self.next_sampler_slot += 1;
+                self.sampler_slots.insert(key(&desc), slot);
+                slot
+            }
+        };
+        driver.context.tables().set_sampler_id(id, slot);
+        self.samplers.insert(id, (generation, slot));
+    }
+
+    /// Makes everything registered resident, for programs that compute their handles.
+    pub(crate) fn everything(&mut self, driver: &Driver, encoder: &mut Encoder) {
+        let generation = driver.descriptors.generation();
+        if self.everything_at == generation {
+            return;
+        }
+        for id in driver.descriptors.registered_textures() {
+            self.texture(driver, encoder, id, false);
+        }
+        for id in driver.descriptors.registered_samplers() {
+            self.sampler(driver, id);
+        }
+        self.everything_at = generation;
+    }
+}
+
+fn key(desc: &NvnSampler) -> SamplerKey {
+    let border = match desc.border {
+        BorderColor::Float(c) => c.map(f32::to_bits),
+        BorderColor::Signed(c) => c.map(|v| v as u32),
+        BorderColor::Unsigned(c) => c,
+    };
+    let kind = desc.border.kind() as u32;
+    [
+        desc.min_filter.raw() as u32,
+        desc.mag_filter.raw() as u32,
+        desc.wrap[0].raw() as u32,
+        desc.wrap[1].raw() as u32 | (desc.wrap[2].raw() as u32) << 16,
+        desc.lod_clamp[0].to_bits(),
+        desc.lod_clamp[1].to_bits(),
+        desc.lod_bias.to_bits(),
+        desc.max_anisotropy.to_bits(),
+        desc.compare_mode.raw() as u32,
+        desc.compare_func.raw() as u32,
+        border[0],
+        border[1],
+        border[2],
+        border[3],
+        desc.reduction.raw() as u32,
+        kind,
+    ]
+}
+
+/// NVN's sampler in Vulkan's terms. Wrap modes that Vulkan lacks: CLAMP filters half of the border colour in at
+/// the edge, which clamping to the border comes nearest to; MIRROR_CLAMP likewise to its edge form.
+fn sampler_desc(desc: &NvnSampler) -> SamplerDesc {
+    let wrap = |mode: NVNwrapMode| match mode {
+        NVNwrapMode::REPEAT => vk::SamplerAddressMode::REPEAT,
+        NVNwrapMode::MIRROR_CLAMP | NVNwrapMode::MIRROR_CLAMP_TO_EDGE => vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
+        NVNwrapMode::MIRROR_CLAMP_TO_BORDER => {
+            fault!("", "wrap mode MIRROR_CLAMP_TO_BORDER has no Vulkan form; MIRROR_CLAMP_TO_EDGE is taken");
+            vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE
+        }
+        NVNwrapMode::CLAMP | NVNwrapMode::CLAMP_TO_BORDER => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        NVNwrapMode::MIRRORED_REPEAT => vk::SamplerAddressMode::MIRRORED_REPEAT,
+        _ => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    };
+    let linear = |on: bool| if on { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+    use NVNminFilter as Min;
+    let mipmapped = !matches!(desc.min_filter, Min::NEAREST | Min::LINEAR);
+    let between_levels = matches!(desc.min_filter, Min::NEAREST_MIPMAP_LINEAR | Min::LINEAR_MIPMAP_LINEAR);
+    let min_linear =
+        matches!(desc.min_filter, Min::LINEAR | Min::LINEAR_MIPMAP_NEAREST | Min::LINEAR_MIPMAP_LINEAR);
+    let (border, border_is_integer) = match desc.border {
+        BorderColor::Float(c) => (c.map(f32::to_bits), false),
+        // Float views sample the numeric value (B414); an integer border is only for integer views, which a
+        // sampler does not know. Values that both kinds share go as floats.
+        other => (other.to_float().map(f32::to_bits), false),
+    };
+    SamplerDesc {
+        mag: linear(desc.mag_filter == NVNmagFilter::LINEAR),
+        min: linear(min_linear),
+        mip: if between_levels { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST },
+        wrap: desc.wrap.map(wrap),
+        lod_bias: desc.lod_bias,
+        min_lod: desc.lod_clamp[0].max(0.0),
+        // Without a mip filter level 0 alone is read: 0.25 keeps the choice of magnification and minification.
+        max_lod: if mipmapped { desc.lod_clamp[1] } else { 0.25f32.min(desc.lod_clamp[1].max(0.0)) },
+        anisotropy: desc.max_anisotropy,
+        compare: (desc.compare_mode == NVNcompareMode::COMPARE_R_TO_TEXTURE)
+            .then(|| super::convert::compare_op(desc.compare_func.raw())),
+        border,
+        border_is_integer,
+        reduction: match desc.reduction {
+            NVNsamplerReduction::MIN => vk::SamplerReductionMode::MIN,
+            NVNsamplerReduction::MAX => vk::SamplerReductionMode::MAX,
+            _ => vk::SamplerReductionMode::WEIGHTED_AVERAGE,
+        },
+        non_seamless_cube: false,
+        unnormalized: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampler() -> NvnSampler {
+        navin_abi::records::SamplerState::DEFAULT.decode()
+    }
+
+    #[test]
+    fn the_six_min_filters_are_pairs() {
+        let of = |filter| {
+            let d = sampler_desc(&NvnSampler { min_filter: NVNminFilter(filter), ..sampler() });
+            (d.min, d.mip, d.max_lod > 1.0)
+        };
+        use vk::{Filter as F, SamplerMipmapMode as M};
+        assert_eq!(of(0), (F::NEAREST, M::NEAREST, false));
+        assert_eq!(of(1), (F::LINEAR, M::NEAREST, false));
+        assert_eq!(of(2), (F::NEAREST, M::NEAREST, true));
+        assert_eq!(of(3), (F::LINEAR, M::NEAREST, true));
+        assert_eq!(of(4), (F::NEAREST, M::LINEAR, true));
+        assert_eq!(of(5), (F::LINEAR, M::LINEAR, true));
+    }
+
+    #[test]
+    fn b414_integer_border_colours_are_numbers() {
+        let d = sampler_desc(&NvnSampler { border: BorderColor::Unsigned([0, 0, 0, 1]), ..sampler() });
+        assert_eq!(d.border, [0, 0, 0, 1.0f32.to_bits()]);
+    }
+}

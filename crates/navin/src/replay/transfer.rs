@@ -1,0 +1,438 @@
+//! Clears and copies.
+
+use std::sync::Arc;
+
+use ash::vk;
+use navin_abi::fault;
+use navin_command::record::immediate::ClearTarget;
+use navin_command::record::payload::{
+    ClearBuffer, ClearDepthStencil, CopyBuffer, CopyBufferTexture, CopyStrides, CopyTexture, Downsample, Region,
+    ReportValue, TextureRef, UpdateUniformBuffer,
+};
+use navin_texture::{Class, FormatInfo, Target as TextureTarget};
+use navin_vulkan::{Access, BufferRange, Image};
+
+use super::content::{self, Use};
+use super::images::{self, Selection};
+use super::state::{Dirty, Range};
+use super::{Engine, Piece, convert, target_of};
+use crate::host::textures::Texture;
+
+/// A clear's colour in the kind of number the guest gave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClearValue {
+    Float([f32; 4]),
+    Signed([i32; 4]),
+    Unsigned([u32; 4]),
+}
+
+impl ClearValue {
+    /// In the kind that the format has: Vulkan takes no other.
+    fn for_format(self, format: &FormatInfo) -> vk::ClearColorValue {
+        match format.class {
+            Class::Uint | Class::Stencil => vk::ClearColorValue {
+                uint32: match self {
+                    Self::Float(c) => c.map(|v| v as u32),
+                    Self::Signed(c) => c.map(|v| v as u32),
+                    Self::Unsigned(c) => c,
+                },
+            },
+            Class::Sint => vk::ClearColorValue {
+                int32: match self {
+                    Self::Float(c) => c.map(|v| v as i32),
+                    Self::Signed(c) => c,
+                    Self::Unsigned(c) => c.map(|v| v as i32),
+                },
+            },
+            _ => vk::ClearColorValue {
+                float32: match self {
+                    Self::Float(c) => c,
+                    Self::Signed(c) => c.map(|v| v as f32),
+                    Self::Unsigned(c) => c.map(|v| v as f32),
+                },
+            },
+        }
+    }
+}
+
+/// A texture named by a command, with its image and what of it is meant.
+struct Named {
+    texture: Arc<Texture>,
+    image: Arc<Image>,
+    selection: Selection,
+}
+
+impl Piece<'_> {
+    pub(crate) fn clear_color(&mut self, target: ClearTarget, value: ClearValue) {
+        if !self.begin_clear() {
+            return;
+        }
+        let Some(bound) = self.state.colors.get(target.index()).copied() else { return };
+        let Some(texture) = self.driver.textures.get(bound.serial) else { return };
+        let format = images::select(&texture, &bound.view).format;
+        let rect = self.clip(self.state.scissors[0]);
+        if rect.width > 0 && rect.height > 0 {
+            let mask = convert::color_mask(u32::from(target.mask()));
+            self.encoder.clear_color(target.index(), value.for_format(format), mask, rect);
+        }
+    }
+
+    pub(crate) fn clear_depth_stencil(&mut self, depth: bool, clear: &ClearDepthStencil) {
+        if !self.begin_clear() {
+            return;
+        }
+        let (value, mask) = (clear.stencil & 0xff, clear.stencil >> 8 & 0xff);
+        let rect = self.clip(self.state.scissors[0]);
+        if rect.width > 0 && rect.height > 0 && (depth || mask != 0) {
+            let depth = depth.then(|| clear.depth.clamp(0.0, 1.0));
+            self.encoder.clear_depth_stencil(depth, (mask != 0).then_some(value), mask, rect);
+        }
+    }
+
+    /// Clears go to the bound targets: they have to be the encoder's.
+    fn begin_clear(&mut self) -> bool {
+        if !self.state.render_enable {
+            return false;
+        }
+        self.enter(Engine::Graphics);
+        if self.state.dirty.contains(Dirty::TARGETS) {
+            self.set_targets();
+            // The scissors and viewports are cut to the targets.
+            self.state.dirty = (self.state.dirty - Dirty::TARGETS) | Dirty::SCISSORS | Dirty::VIEWPORTS | Dirty::PROGRAMS;
+        }
+        true
+    }
+
+    pub(crate) fn clear_buffer(&mut self, clear: &ClearBuffer) {
+        let range = Range { address: clear.address.get(), size: clear.size.get() & !3 };
+        if range.size == 0 {
+            return;
+        }
+        let Some(range) = self.resolve(range, "a buffer to clear") else { return };
+        self.begin_transfer();
+        self.encoder.fill_buffer(range, clear.value);
+        self.end_transfer();
+    }
+
+    pub(crate) fn clear_texture(&mut self, mask: u8, texture: &TextureRef, region: &Region, value: ClearValue) {
+        self.begin_transfer();
+        let Some(named) = self.name(texture, Use::Write) else { return };
+        if mask & 0xF != 0xF {
+            fault!(key = mask, "", "nvnCommandBufferClearTexture with colour mask {mask:#x}: all channels are cleared");
+        }
+        let (offset, extent, layers) = named.region(region);
+        let level = named.image.level_extent(named.selection.base_level);
+        let whole = offset.x == 0 && offset.y == 0 && offset.z == 0 && extent.width == level.width && extent.height == level.height;
+        if named.image.aspects() != vk::ImageAspectFlags::COLOR || named.selection.format.is_compressed() {
+            fault!(
+                key = named.texture.serial,
+                "",
+                "nvnCommandBufferClearTexture of a texture of format {}: not cleared",
+                named.selection.format.name
+            );
+            return;
+        }
+        if !whole {
+            fault!(
+                key = named.texture.serial,
+                "",
+                "nvnCommandBufferClearTexture of a part of a texture's level: the whole level is cleared"
+            );
+        }
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            base_mip_level: named.selection.base_level,
+            level_count: 1,
+            base_array_layer: layers.0,
+            layer_count: layers.1,
+        };
+        self.encoder.clear_image(&named.image, value.for_format(named.texture.format), range);
+        self.end_transfer();
+    }
+
+    pub(crate) fn copy_buffer(&mut self, copy: &CopyBuffer) {
+        let size = copy.size.get();
+        if size == 0 {
+            return;
+        }
+        let source = self.resolve(Range { address: copy.source.get(), size }, "the source of a copy");
+        let destination = self.resolve(Range { address: copy.destination.get(), size }, "the destination of a copy");
+        let (Some(source), Some(destination)) = (source, destination) else { return };
+        self.begin_transfer();
+        let region = vk::BufferCopy2::default().src_offset(source.offset).dst_offset(destination.offset).size(size);
+        self.encoder.copy_buffer(source.buffer, destination.buffer, &[region]);
+        self.end_transfer();
+    }
+
+    /// A copy between a buffer and a texture, in either direction; strides of 0 are tight (B226, B430).
+    pub(crate) fn copy_buffer_texture(
+        &mut self,
+        flags: u8,
+        copy: &CopyBufferTexture,
+        strides: Option<&CopyStrides>,
+        into_texture: bool,
+    ) {
+        if flags & 0b1_1100 != 0 {
+            fault!(key = flags, "", "a copy between buffer and texture with mirror flags {flags:#x}: not mirrored");
+        }
+        self.begin_transfer();
+        let Some(named) = self.name(&copy.texture, if into_texture { Use::Write } else { Use::Read }) else { return };
+        let (offset, extent, layers) = named.region(&copy.region);
+        if extent.width == 0 || extent.height == 0 || extent.depth == 0 {
+            return;
+        }
+        let format = named.selection.format;
+        if !images::device_format(&self.driver.context, named.texture.format).is_some_and(|d| d.same_bytes) {
+            fault!(
+                key = named.texture.serial,
+                "",
+                "a copy between a buffer and a texture of format {}, whose texels this device keeps otherwise: not copied",
+                format.name
+            );
+            return;
+        }
+        let block = u64::from(format.bytes_per_block);
+        let columns = u64::from(extent.width.div_ceil(format.block_width));
+        let rows = u64::from(extent.height.div_ceil(format.block_height));
+        let tight_row = columns * block;
+        let row = match strides.map_or(0, |s| s.row.get()) {
+            0 => tight_row,
+            row => row,
+        };
+        let tight_image = row * rows;
+        let image = match strides.map_or(0, |s| s.image.get()) {
+            0 => tight_image,
+            image => image,
+        };
+        if row < tight_row || row % block != 0 || image % row != 0 {
+            fault!(
+                key = row,
+                "B430",
+                "a copy with row stride {row} and image stride {image} of texels of {block} bytes: Vulkan has no such copy; not copied"
+            );
+            return;
+        }
+        let images = u64::from(layers.1.max(extent.depth));
+        let bytes = image * (images - 1) + row * (rows - 1) + tight_row;
+        let Some(buffer) = self.resolve(Range { address: copy.buffer.get(), size: bytes }, "the buffer of a copy") else {
+            return;
+        };
+        let region = vk::BufferImageCopy2::default()
+            .buffer_offset(buffer.offset)
+            .buffer_row_length((row / block) as u32 * format.block_width)
+            .buffer_image_height((image / row) as u32 * format.block_height)
+            .image_subresource(named.layers(layers))
+            .image_offset(offset)
+            .image_extent(extent);
+        if buffer.offset % block.max(4) != 0 {
+            self.copy_unaligned(&named, region, buffer, bytes, into_texture);
+        } else if into_texture {
+            self.encoder.copy_buffer_to_image(buffer.buffer, &named.image, &[region]);
+        } else {
+            self.encoder.copy_image_to_buffer(&named.image, buffer.buffer, &[region]);
+        }
+        self.end_transfer();
+    }
+
+    /// Vulkan wants offsets that are multiples of the texel size: goes through aligned memory.
+    fn copy_unaligned(
+        &mut self,
+        named: &Named,
+        region: vk::BufferImageCopy2<'_>,
+        buffer: BufferRange,
+        bytes: u64,
+        into_texture: bool,
+    ) {
+        let slice = match self.encoder.transient(bytes, 16) {
+            Ok(slice) => slice,
+            Err(e) => {
+                fault!("", "no memory for a copy at an unaligned address ({e}): not copied");
+                return;
+            }
+        };
+        let aligned = region.buffer_offset(slice.range.offset);
+        let (from, to) = if into_texture { (buffer, slice.range) } else { (slice.range, buffer) };
+        let through = [vk::BufferCopy2::default().src_offset(from.offset).dst_offset(to.offset).size(bytes)];
+        if into_texture {
+            self.encoder.copy_buffer(from.buffer, to.buffer, &through);
+            self.encoder.barrier(Access::Transfer, Access::Transfer);
+            self.encoder.copy_buffer_to_image(slice.range.buffer, &named.image, &[aligned]);
+        } else {
+            self.encoder.copy_image_to_buffer(&named.image, slice.range.buffer, &[aligned]);
+            self.encoder.barrier(Access::Transfer, Access::Transfer);
+            self.encoder.copy_buffer(from.buffer, to.buffer, &through);
+        }
+    }
+
+    /// Copies, scales, converts or mirrors between textures.
+    pub(crate) fn copy_texture(&mut self, flags: u8, copy: &CopyTexture) {
+        self.begin_transfer();
+        let Some(source) = self.name(&copy.source, Use::Read) else { return };
+        let Some(destination) = self.name(&copy.destination, Use::Write) else { return };
+        let (from, from_extent, from_layers) = source.region(&copy.source_region);
+        let (to, to_extent, to_layers) = destination.region(&copy.destination_region);
+        let layers = from_layers.1.min(to_layers.1);
+        let mirror = |bit: u8| flags & bit != 0;
+        let mirrored = mirror(4) || mirror(8) || mirror(16);
+        let same_class = source.selection.format.bytes_per_block == destination.selection.format.bytes_per_block
+            && source.image.aspects() == destination.image.aspects();
+        if from_extent == to_extent && !mirrored && same_class && source.image.desc().samples == destination.image.desc().samples {
+            let region = vk::ImageCopy2::default()
+                .src_subresource(source.layers((from_layers.0, layers)))
+                .src_offset(from)
+                .dst_subresource(destination.layers((to_layers.0, layers)))
+                .dst_offset(to)
+                .extent(from_extent);
+            self.encoder.copy_image(&source.image, &destination.image, &[region]);
+        } else if source.selection.format.is_compressed() || destination.selection.format.is_compressed() {
+            fault!(
+                key = destination.texture.serial,
+                "",
+                "a scaling copy from {} to {}: compressed texels cannot be scaled; not copied",
+                source.selection.format.name,
+                destination.selection.format.name
+            );
+        } else {
+            let corner = |o: vk::Offset3D, e: vk::Extent3D| vk::Offset3D {
+                x: o.x + e.width as i32,
+                y: o.y + e.height as i32,
+                z: o.z + e.depth as i32,
+            };
+            let (near, far) = (to, corner(to, to_extent));
+            let side = |flip: bool, a: i32, b: i32| if flip { (b, a) } else { (a, b) };
+            let (x0, x1) = side(mirror(4), near.x, far.x);
+            let (y0, y1) = side(mirror(8), near.y, far.y);
+            let (z0, z1) = side(mirror(16), near.z, far.z);
+            let region = vk::ImageBlit2::default()
+                .src_subresource(source.layers((from_layers.0, layers)))
+                .src_offsets([from, corner(from, from_extent)])
+                .dst_subresource(destination.layers((to_layers.0, layers)))
+                .dst_offsets([vk::Offset3D { x: x0, y: y0, z: z0 }, vk::Offset3D { x: x1, y: y1, z: z1 }]);
+            let color = source.image.aspects() == vk::ImageAspectFlags::COLOR;
+            let filter = if flags & 1 != 0 && color { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+            self.encoder.blit(&source.image, &destination.image, &[region], filter);
+        }
+        self.end_transfer();
+    }
+
+    /// Resolves a multisampled texture.
+    pub(crate) fn downsample(&mut self, downsample: &Downsample) {
+        self.begin_transfer();
+        let Some(source) = self.name(&downsample.source, Use::Read) else { return };
+        let Some(destination) = self.name(&downsample.destination, Use::Write) else { return };
+        if source.image.aspects() != vk::ImageAspectFlags::COLOR {
+            fault!(key = source.texture.serial, "", "nvnCommandBufferDownsample of a depth texture: not resolved");
+            return;
+        }
+        let layers = source.selection.layers.min(destination.selection.layers);
+        let region = vk::ImageResolve2::default()
+            .src_subresource(source.layers((source.selection.base_layer, layers)))
+            .dst_subresource(destination.layers((destination.selection.base_layer, layers)))
+            .extent(images::extent(&destination.image, &destination.selection));
+        if source.image.desc().samples == vk::SampleCountFlags::TYPE_1 {
+            let copy = vk::ImageCopy2::default()
+                .src_subresource(region.src_subresource)
+                .dst_subresource(region.dst_subresource)
+                .extent(region.extent);
+            self.encoder.copy_image(&source.image, &destination.image, &[copy]);
+        } else {
+            self.encoder.resolve(&source.image, &destination.image, &[region]);
+        }
+        self.end_transfer();
+    }
+
+    /// Writes words into a buffer in order with the draws; the last `cut` bytes do not count.
+    pub(crate) fn update_uniform(&mut self, cut: usize, update: &UpdateUniformBuffer, words: &[u32]) {
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let bytes = &bytes[..bytes.len().saturating_sub(cut.min(3))];
+        let address = update.buffer.get().wrapping_add(u64::from(update.offset));
+        self.write(address, bytes, "a uniform buffer to update");
+    }
+
+    pub(crate) fn report_value(&mut self, report: &ReportValue) {
+        self.write(report.address.get(), &report.value.to_le_bytes(), "the place of a reported value");
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8], what: &str) {
+        let Some(range) = self.resolve(Range { address, size: bytes.len() as u64 }, what) else { return };
+        self.begin_transfer();
+        if range.offset % 4 == 0 && bytes.len() % 4 == 0 {
+            self.encoder.update_buffer(range.buffer, range.offset, bytes);
+        } else {
+            match self.encoder.upload(bytes, 16) {
+                Ok(slice) => {
+                    let region = vk::BufferCopy2::default()
+                        .src_offset(slice.range.offset)
+                        .dst_offset(range.offset)
+                        .size(bytes.len() as u64);
+                    self.encoder.copy_buffer(slice.range.buffer, range.buffer, &[region]);
+                }
+                Err(e) => {
+                    fault!("", "no memory for {what} ({e}): not written");
+                }
+            }
+        }
+        self.end_transfer();
+    }
+
+    fn begin_transfer(&mut self) {
+        self.enter(Engine::Copy);
+        self.encoder.barrier(Access::All, Access::Transfer);
+    }
+
+    fn end_transfer(&mut self) {
+        self.encoder.barrier(Access::Transfer, Access::All);
+    }
+
+    fn name(&mut self, texture: &TextureRef, usage: Use) -> Option<Named> {
+        let target = target_of(texture);
+        let Some(texture) = self.driver.textures.get(target.serial) else {
+            fault!(key = target.serial, "B212", "a copy or clear of texture {}, which is gone: left out", target.serial);
+            return None;
+        };
+        let image = content::image_for(self.driver, &mut self.encoder, &texture, usage)?;
+        let selection = images::select(&texture, &target.view);
+        Some(Named { texture, image, selection })
+    }
+}
+
+impl Named {
+    /// `NVNcopyRegion` as offset, extent, and (first, number of) layers, cut to the level.
+    fn region(&self, region: &Region) -> (vk::Offset3D, vk::Extent3D, (u32, u32)) {
+        let level = self.image.level_extent(self.selection.base_level);
+        let cut = |offset: i32, extent: i32, size: u32| {
+            let first = offset.clamp(0, size as i32) as u32;
+            (first, u32::try_from(extent).unwrap_or(0).min(size - first))
+        };
+        let (x, width) = cut(region.offset[0], region.extent[0], level.width);
+        let three_d = self.texture.target == TextureTarget::D3;
+        // The rows of a 1D array are its layers.
+        let one_d_array = self.texture.target == TextureTarget::D1Array;
+        let (y, height) = if one_d_array { (0, 1) } else { cut(region.offset[1], region.extent[1], level.height) };
+        let (z, depth) = if three_d { cut(region.offset[2], region.extent[2], level.depth) } else { (0, 1) };
+        let along = if one_d_array { 1 } else { 2 };
+        let layers = if three_d {
+            (0, 1)
+        } else {
+            let (first, count) = cut(region.offset[along], region.extent[along].max(1), self.texture.layers());
+            (self.selection.base_layer.saturating_add(first).min(self.texture.layers() - 1), count.max(1))
+        };
+        let layers = (layers.0, layers.1.min(self.texture.layers().max(1) - layers.0.min(self.texture.layers() - 1)).max(1));
+        (
+            vk::Offset3D { x: x as i32, y: y as i32, z: z as i32 },
+            vk::Extent3D { width, height, depth },
+            layers,
+        )
+    }
+
+    fn layers(&self, (base_array_layer, layer_count): (u32, u32)) -> vk::ImageSubresourceLayers {
+        let (base_array_layer, layer_count) =
+            if self.texture.target == TextureTarget::D3 { (0, 1) } else { (base_array_layer, layer_count) };
+        vk::ImageSubresourceLayers {
+            aspect_mask: self.image.aspects(),
+            mip_level: self.selection.base_level,
+            base_array_layer,
+            layer_count,
+        }
+    }
+}
