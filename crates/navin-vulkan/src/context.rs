@@ -1,10 +1,25 @@
-//! The device.
-use crate::features::Features;
+//! The opened device: loader, instance, choice of the physical device, and everything that lives as long as it.
+//!
+//! `navin` opens one [`Context`] per NVN device (the guest's `nvnDeviceInitialize`) and reaches everything else of
+//! this crate through it. No surface is ever made: presents go through a sink, so headless devices do.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use ash::{ext, khr, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
+use parking_lot::Mutex;
+
+use crate::features::{Available, Features};
+use crate::gpu::{Gpu, GpuParts, Instance};
+use crate::layout::Layouts;
+use crate::memory::MemoryError;
 use crate::queue::Queue;
 use crate::report::Report;
+use crate::sampler::SamplerCache;
 use crate::tables::Tables;
-use ash::vk;
-use std::sync::Arc;
+use crate::validation;
 
 /// Whether the validation layer is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -37,6 +52,9 @@ pub struct OpenOptions {
     pub validation: Validation,
     /// Device.
     pub device: DeviceChoice,
+    /// Name objects and label passes for debuggers. On by itself with the validation layer and when a tool such
+    /// as RenderDoc announces itself.
+    pub labels: bool,
 }
 
 /// Why no device could be opened.
@@ -45,9 +63,56 @@ pub struct OpenOptions {
 pub enum OpenError {
     /// There is no Vulkan loader on this machine.
     #[error(
-        "no Vulkan loader: {0}. Install one (Debian: libvulkan1) and a driver (a GPU's own, or mesa-vulkan-drivers)"
+        "no Vulkan loader ({0}). Install one (Debian: libvulkan1) and a driver: the GPU's own, or a software one \
+         (Debian: mesa-vulkan-drivers, 24.1 or later)"
     )]
     NoLoader(String),
+    /// The loader is older than Vulkan 1.3.
+    #[error("the Vulkan loader knows Vulkan {0} only; Navin needs 1.3. Install a newer loader (Debian: libvulkan1)")]
+    OldLoader(String),
+    /// The validation layer was asked for and is not there.
+    #[error(
+        "the validation layer is not installed. Install it (Debian: vulkan-validationlayers, 1.3.280 or later), or \
+         point VK_LAYER_PATH at it"
+    )]
+    NoValidationLayer,
+    /// The validation layer is too old to know shader objects.
+    #[error(
+        "the validation layer is {0}; it must be 1.3.280 or later to know shader objects. Install a newer one, or \
+         point VK_LAYER_PATH at it"
+    )]
+    OldValidationLayer(String),
+    /// There is a loader and no device.
+    #[error(
+        "no Vulkan device. Install the GPU's driver, or a software one (Debian: mesa-vulkan-drivers, 24.1 or later)"
+    )]
+    NoDevice,
+    /// The device asked for is not there.
+    #[error("no Vulkan device {wanted}; there are: {found}")]
+    NotFound {
+        /// As asked for.
+        wanted: String,
+        /// Names of the devices that there are.
+        found: String,
+    },
+    /// No device has what Navin needs; a line for each says what is missing.
+    #[error("no Vulkan device has what Navin needs:{0}")]
+    Unsuitable(String),
+    /// A Vulkan call failed.
+    #[error("{what}: {result}")]
+    Vulkan {
+        /// What was done.
+        what: &'static str,
+        /// What came back.
+        result: vk::Result,
+    },
+    /// The first buffers could not be made.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+fn failed(what: &'static str) -> impl Fn(vk::Result) -> OpenError {
+    move |result| OpenError::Vulkan { what, result }
 }
 
 /// Device limits that callers need.
@@ -59,69 +124,409 @@ pub struct Limits {
     pub storage_offset_alignment: u64,
     /// Offsets of texel buffers are multiples of this.
     pub texel_offset_alignment: u64,
-    /// Longest uniform buffer range.
+    /// Longest uniform buffer range in bytes.
     pub max_uniform_range: u64,
-    /// Longest storage buffer range.
+    /// Longest storage buffer range in bytes.
     pub max_storage_range: u64,
     /// Invocations of a subgroup.
     pub subgroup_size: u32,
-    /// Alignment of imported host pointers.
+    /// Alignment of imported host pointers; 0 when none can be imported.
     pub host_import_alignment: u64,
-    /// Nanoseconds of a timestamp's unit.
+    /// Largest single allocation or import in bytes.
+    pub max_allocation: u64,
+    /// Nanoseconds of a timestamp's unit; 0 when the queue has no timestamps.
     pub timestamp_period: f32,
-    /// Largest anisotropy.
+    /// Largest anisotropy, 1 for none.
     pub max_anisotropy: f32,
     /// Most viewports.
     pub max_viewports: u32,
     /// Most texels of a texel buffer.
     pub max_texel_elements: u32,
+    /// Most custom border colours.
+    pub max_border_colors: u32,
+    /// Most samplers.
+    pub max_samplers: u32,
+}
+
+/// What the report says of a device beyond features and limits.
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) kind: vk::PhysicalDeviceType,
+    pub(crate) api: u32,
+    pub(crate) driver: String,
+    pub(crate) driver_info: String,
+    pub(crate) vendor: u32,
+    pub(crate) id: u32,
 }
 
 /// The opened device and everything that lives as long as it.
-pub struct Context {}
+pub struct Context {
+    pub(crate) queue: Queue,
+    pub(crate) tables: Tables,
+    pub(crate) layouts: Arc<Layouts>,
+    pub(crate) samplers: Mutex<SamplerCache>,
+    pub(crate) identity: Identity,
+    pub(crate) validation: Validation,
+    pub(crate) gpu: Arc<Gpu>,
+}
 
 impl Context {
-    /// Opens.
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// No loader, no device, or none with what Navin needs; the message says what to install.
     pub fn open(options: &OpenOptions) -> Result<Arc<Context>, OpenError> {
-        let _ = options;
-        unimplemented!()
+        let instance = create_instance(options)?;
+        let candidates = candidates(&instance.raw)?;
+        let candidate = choose(candidates, &options.device)?;
+        let gpu = Arc::new(create_gpu(instance, candidate.physical, candidate.available, candidate.family, options)?);
+        let identity = identify(&gpu);
+        tracing::info!("opened {} ({} {})", identity.name, identity.driver, identity.driver_info);
+
+        let layouts = Arc::new(Layouts::new(&gpu)?);
+        let tables = Tables::new(&gpu, &layouts)?;
+        let queue = Queue::new(&gpu, &layouts, tables.set(), options.validation)?;
+        Ok(Arc::new(Context {
+            queue,
+            tables,
+            layouts,
+            samplers: Mutex::default(),
+            identity,
+            validation: options.validation,
+            gpu,
+        }))
     }
+
     /// The queue that all work of the device goes to.
     pub fn queue(&self) -> &Queue {
-        unimplemented!()
+        &self.queue
     }
+
     /// The texture, sampler and page tables.
     pub fn tables(&self) -> &Tables {
-        unimplemented!()
+        &self.tables
     }
+
     /// What the device can.
     pub fn features(&self) -> &Features {
-        unimplemented!()
+        &self.gpu.features
     }
+
     /// Limits.
     pub fn limits(&self) -> &Limits {
-        unimplemented!()
+        &self.gpu.limits
     }
+
     /// What `navin doctor` prints.
     pub fn report(&self) -> Report {
-        unimplemented!()
+        Report::new(self)
     }
+
     /// Messages of the validation layer so far (warnings and errors).
     pub fn validation_messages(&self) -> u64 {
-        unimplemented!()
+        self.gpu.instance.messages.count()
     }
-    /// What optimal-tiling images of a format can do.
+
+    /// What optimally tiled images of a format can do; empty for an unsupported format.
     pub fn image_format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags2 {
-        let _ = format;
-        unimplemented!()
+        self.gpu.format_features(format).0
     }
+
     /// What buffers of a format can do (vertex, texel).
     pub fn buffer_format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags2 {
-        let _ = format;
-        unimplemented!()
+        self.gpu.format_features(format).1
     }
+
+    /// Dropped objects that wait for the end of work that may use them.
+    pub fn waiting_for_release(&self) -> usize {
+        self.gpu.retire.waiting()
+    }
+
     /// The raw device.
     pub fn device(&self) -> &ash::Device {
-        unimplemented!()
+        &self.gpu.device
     }
+}
+
+fn create_instance(options: &OpenOptions) -> Result<Instance, OpenError> {
+    // SAFETY: loading the Vulkan loader runs its initialisers, which are sound in a normal process.
+    let entry = unsafe { ash::Entry::load() }.map_err(|error| OpenError::NoLoader(error.to_string()))?;
+    // SAFETY: a plain query.
+    let version = unsafe { entry.try_enumerate_instance_version() }
+        .map_err(failed("asking the loader's version"))?
+        .unwrap_or(vk::API_VERSION_1_0);
+    if version < vk::API_VERSION_1_3 {
+        return Err(OpenError::OldLoader(version_text(version)));
+    }
+    let validate = options.validation != Validation::Off;
+    if validate {
+        // SAFETY: a plain query.
+        let layers =
+            unsafe { entry.enumerate_instance_layer_properties() }.map_err(failed("listing instance layers"))?;
+        let layer = layers.iter().find(|l| l.layer_name_as_c_str() == Ok(validation::LAYER));
+        let layer = layer.ok_or(OpenError::NoValidationLayer)?;
+        if layer.spec_version < validation::LEAST_LAYER_VERSION {
+            return Err(OpenError::OldValidationLayer(version_text(layer.spec_version)));
+        }
+    }
+    // SAFETY: a plain query.
+    let found = unsafe { entry.enumerate_instance_extension_properties(None) }
+        .map_err(failed("listing instance extensions"))?;
+    let has = |name: &CStr| found.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
+    let debug_utils = has(ext::debug_utils::NAME);
+    let mut extensions = Vec::new();
+    if debug_utils {
+        extensions.push(ext::debug_utils::NAME.as_ptr());
+    }
+    let mut flags = vk::InstanceCreateFlags::empty();
+    if has(khr::portability_enumeration::NAME) {
+        extensions.push(khr::portability_enumeration::NAME.as_ptr());
+        flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+    }
+    let layers = if validate { vec![validation::LAYER.as_ptr()] } else { Vec::new() };
+    let application = vk::ApplicationInfo::default()
+        .application_name(c"navin")
+        .engine_name(c"navin")
+        .api_version(vk::API_VERSION_1_3);
+    let messages = Box::<validation::Messages>::default();
+    let mut messenger_info = validation::messenger_info(&messages);
+    let mut info = vk::InstanceCreateInfo::default()
+        .flags(flags)
+        .application_info(&application)
+        .enabled_layer_names(&layers)
+        .enabled_extension_names(&extensions);
+    if validate && debug_utils {
+        info = info.push_next(&mut messenger_info);
+    }
+    // SAFETY: everything `info` points at lives until the call returns.
+    let raw = unsafe { entry.create_instance(&info, None) }.map_err(failed("creating the Vulkan instance"))?;
+    let mut instance = Instance { messenger: None, messages, raw, _entry: entry, has_debug_utils: debug_utils };
+    if validate && debug_utils {
+        let loader = ext::debug_utils::Instance::new(&instance._entry, &instance.raw);
+        let info = validation::messenger_info(&instance.messages);
+        // SAFETY: the extension is enabled; the user data is boxed and outlives the messenger.
+        let messenger = unsafe { loader.create_debug_utils_messenger(&info, None) }
+            .map_err(failed("creating the debug messenger"))?;
+        instance.messenger = Some((loader, messenger));
+    }
+    Ok(instance)
+}
+
+/// A physical device and how it was judged.
+struct Candidate {
+    physical: vk::PhysicalDevice,
+    name: String,
+    rank: u32,
+    available: Available,
+    family: u32,
+    missing: Vec<String>,
+}
+
+fn candidates(instance: &ash::Instance) -> Result<Vec<Candidate>, OpenError> {
+    // SAFETY: plain queries on the instance and its physical devices.
+    unsafe {
+        let devices = instance.enumerate_physical_devices().map_err(failed("listing Vulkan devices"))?;
+        let mut list = Vec::new();
+        for physical in devices {
+            let properties = instance.get_physical_device_properties(physical);
+            let name = text_of(properties.device_name_as_c_str());
+            let rank = match properties.device_type {
+                vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+                vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+                vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+                vk::PhysicalDeviceType::CPU => 3,
+                _ => 4,
+            };
+            let extensions = instance
+                .enumerate_device_extension_properties(physical)
+                .map_err(failed("listing device extensions"))?;
+            let families = instance.get_physical_device_queue_family_properties(physical);
+            let both = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
+            let family = families.iter().position(|f| f.queue_flags.contains(both));
+            let old = properties.api_version < vk::API_VERSION_1_3;
+            // A device below 1.3 must not be asked with structures of 1.3.
+            let available = Available::query(instance, physical, if old { None } else { Some(&extensions) });
+            let mut missing = if old {
+                vec![format!("Vulkan 1.3 (it has {})", version_text(properties.api_version))]
+            } else {
+                available.missing()
+            };
+            if family.is_none() {
+                missing.push("a queue for graphics and compute".to_owned());
+            }
+            list.push(Candidate { physical, name, rank, available, family: family.unwrap_or(0) as u32, missing });
+        }
+        if list.is_empty() { Err(OpenError::NoDevice) } else { Ok(list) }
+    }
+}
+
+fn choose(mut candidates: Vec<Candidate>, choice: &DeviceChoice) -> Result<Candidate, OpenError> {
+    let wanted = match choice {
+        DeviceChoice::Best => {
+            let best = candidates.iter().enumerate().filter(|(_, c)| c.missing.is_empty()).min_by_key(|(_, c)| c.rank);
+            best.map(|(index, _)| index)
+        }
+        DeviceChoice::Index(index) if *index < candidates.len() => Some(*index),
+        DeviceChoice::Name(name) => {
+            let name = name.to_lowercase();
+            candidates.iter().position(|c| c.name.to_lowercase().contains(&name))
+        }
+        DeviceChoice::Index(_) => None,
+    };
+    if let Some(index) = wanted.filter(|&index| candidates[index].missing.is_empty()) {
+        return Ok(candidates.swap_remove(index));
+    }
+    match (wanted, choice) {
+        (None, DeviceChoice::Index(_) | DeviceChoice::Name(_)) => {
+            let found: Vec<_> = candidates.iter().enumerate().map(|(i, c)| format!("{i}: {}", c.name)).collect();
+            let wanted = match choice {
+                DeviceChoice::Index(index) => format!("number {index}"),
+                DeviceChoice::Name(name) => format!("named {name:?}"),
+                DeviceChoice::Best => String::new(),
+            };
+            Err(OpenError::NotFound { wanted, found: found.join(", ") })
+        }
+        _ => {
+            let shown = candidates.iter().enumerate().filter(|(index, _)| wanted.is_none_or(|w| w == *index));
+            let lines: String = shown.map(|(_, c)| format!("\n  {} lacks {}", c.name, c.missing.join("; "))).collect();
+            Err(OpenError::Unsuitable(lines))
+        }
+    }
+}
+
+fn create_gpu(
+    instance: Instance,
+    physical: vk::PhysicalDevice,
+    mut available: Available,
+    family: u32,
+    options: &OpenOptions,
+) -> Result<Gpu, OpenError> {
+    let features = available.enable();
+    let device =
+        available.create_device(&instance.raw, physical, family).map_err(failed("creating the Vulkan device"))?;
+    let (limits, device_limits) = query_limits(&instance.raw, physical, family, &features);
+    // SAFETY: plain queries.
+    let (memory, tools) = unsafe {
+        (instance.raw.get_physical_device_memory_properties(physical), tool_wants_labels(&instance.raw, physical))
+    };
+    let labels = instance.has_debug_utils && (options.labels || options.validation != Validation::Off || tools);
+    let mut debug_settings = AllocatorDebugSettings::default();
+    debug_settings.log_leaks_on_shutdown = false;
+    let allocator = Allocator::new(&AllocatorCreateDesc {
+        instance: instance.raw.clone(),
+        device: device.clone(),
+        physical_device: physical,
+        debug_settings,
+        buffer_device_address: true,
+        allocation_sizes: AllocationSizes::new(64 << 20, 16 << 20)
+            .with_max_device_memblock_size(256 << 20)
+            .with_max_host_memblock_size(64 << 20),
+    });
+    let allocator = match allocator {
+        Ok(allocator) => allocator,
+        Err(error) => {
+            // SAFETY: nothing was made on the device yet.
+            unsafe { device.destroy_device(None) };
+            return Err(MemoryError::Refused(format!("the memory allocator: {error}")).into());
+        }
+    };
+    Ok(Gpu::new(GpuParts {
+        instance,
+        physical,
+        device,
+        queue_family: family,
+        features,
+        limits,
+        device_limits,
+        memory,
+        allocator,
+        labels,
+    }))
+}
+
+/// Whether a tool that reads names and labels (RenderDoc) sits in front of the device.
+///
+/// # Safety
+/// `physical` must be a Vulkan 1.3 device of `instance`.
+unsafe fn tool_wants_labels(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+    let mut count = 0;
+    // SAFETY: with no array, the call writes the count only.
+    let result =
+        unsafe { (instance.fp_v1_3().get_physical_device_tool_properties)(physical, &mut count, std::ptr::null_mut()) };
+    if result != vk::Result::SUCCESS || count == 0 {
+        return false;
+    }
+    let mut tools = vec![vk::PhysicalDeviceToolProperties::default(); count as usize];
+    // SAFETY: the array holds `count` initialised structures.
+    let result =
+        unsafe { (instance.fp_v1_3().get_physical_device_tool_properties)(physical, &mut count, tools.as_mut_ptr()) };
+    let markers = vk::ToolPurposeFlags::DEBUG_MARKERS_EXT | vk::ToolPurposeFlags::TRACING;
+    result == vk::Result::SUCCESS && tools.iter().take(count as usize).any(|tool| tool.purposes.intersects(markers))
+}
+
+fn query_limits(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    family: u32,
+    features: &Features,
+) -> (Limits, vk::PhysicalDeviceLimits) {
+    let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
+    let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+    let mut border = vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default();
+    let mut two = vk::PhysicalDeviceProperties2::default().push_next(&mut v11);
+    if features.host_import {
+        two = two.push_next(&mut host);
+    }
+    if features.custom_border_color {
+        two = two.push_next(&mut border);
+    }
+    // SAFETY: the chain holds structures of Vulkan 1.3 and of extensions that the device has.
+    let families = unsafe {
+        instance.get_physical_device_properties2(physical, &mut two);
+        instance.get_physical_device_queue_family_properties(physical)
+    };
+    let limits = two.properties.limits;
+    let timestamps = families.get(family as usize).is_some_and(|f| f.timestamp_valid_bits > 0);
+    let result = Limits {
+        uniform_offset_alignment: limits.min_uniform_buffer_offset_alignment,
+        storage_offset_alignment: limits.min_storage_buffer_offset_alignment,
+        texel_offset_alignment: limits.min_texel_buffer_offset_alignment,
+        max_uniform_range: limits.max_uniform_buffer_range.into(),
+        max_storage_range: limits.max_storage_buffer_range.into(),
+        subgroup_size: v11.subgroup_size,
+        host_import_alignment: host.min_imported_host_pointer_alignment,
+        max_allocation: v11.max_memory_allocation_size,
+        timestamp_period: if timestamps { limits.timestamp_period } else { 0.0 },
+        max_anisotropy: if features.anisotropy { limits.max_sampler_anisotropy } else { 1.0 },
+        max_viewports: if features.multi_viewport { limits.max_viewports } else { 1 },
+        max_texel_elements: limits.max_texel_buffer_elements,
+        max_border_colors: border.max_custom_border_color_samplers,
+        max_samplers: limits.max_sampler_allocation_count,
+    };
+    (result, limits)
+}
+
+fn identify(gpu: &Gpu) -> Identity {
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    let mut two = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+    // SAFETY: driver properties are core in Vulkan 1.2.
+    unsafe { gpu.instance.raw.get_physical_device_properties2(gpu.physical, &mut two) };
+    let properties = two.properties;
+    Identity {
+        name: text_of(properties.device_name_as_c_str()),
+        kind: properties.device_type,
+        api: properties.api_version,
+        driver: text_of(driver.driver_name_as_c_str()),
+        driver_info: text_of(driver.driver_info_as_c_str()),
+        vendor: properties.vendor_id,
+        id: properties.device_id,
+    }
+}
+
+fn text_of<E>(text: Result<&CStr, E>) -> String {
+    text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+pub(crate) fn version_text(version: u32) -> String {
+    format!("{}.{}.{}", vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version))
 }

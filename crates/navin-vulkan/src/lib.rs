@@ -1,11 +1,29 @@
 //! The Vulkan side: device, imported memory, images, shader objects, descriptor tables, encoder.
-#![warn(missing_docs)]
+//!
+//! `navin` hands this crate Vulkan terms, already translated from NVN's, and it does what Vulkan wants done around
+//! them. The way of a draw:
+//!
+//! - [`Context::open`] finds a device with shader objects and switches on what Navin uses ([`features`]);
+//! - pools' storage comes in through [`ImportedBuffer`], textures become [`Image`]s with cached [`View`]s, programs
+//!   become one [`Shader`] a stage;
+//! - [`Tables`] holds every texture, sampler and storage image at its slot, in one set bound once;
+//! - an [`Encoder`] records a submission: it compares every piece of state with what the command buffer has and
+//!   sets only what changed, opens rendering scopes late and closes them when a copy or barrier comes between;
+//! - [`Queue::submit`] gives a timeline value; whatever was dropped meanwhile is destroyed after it ([`retire`]).
+//!
+//! The tricks, and where they are told: one pipeline layout for everything (`layout`), one image layout for
+//! everything ([`image`]), update-after-bind tables with null descriptors ([`tables`]), deferred destruction without
+//! lists of used objects ([`retire`]), clears folded into load operations (`encoder::clear`).
 
 pub mod context;
 pub mod encoder;
 pub mod features;
+pub mod format;
+mod frame;
+mod gpu;
 pub mod image;
 pub mod import;
+mod layout;
 pub mod memory;
 pub mod query;
 pub mod queue;
@@ -16,6 +34,7 @@ pub mod sampler;
 pub mod shader;
 pub mod tables;
 pub mod transient;
+mod validation;
 
 pub use ash::vk;
 
@@ -26,8 +45,10 @@ pub use encoder::{
     VertexBinding, VertexInput, Viewport,
 };
 pub use features::Features;
+pub use format::format_aspects;
 pub use image::{Image, ImageDesc, ImageError, View, ViewDesc};
 pub use import::{ImportError, ImportedBuffer};
+pub use layout::{CONSTANT_BANKS, STORAGE_SLOTS};
 pub use memory::{Buffer, MemoryError, MemoryKind, TexelView};
 pub use query::QueryPool;
 pub use queue::{Queue, QueueError};
@@ -36,4 +57,4 @@ pub use report::Report;
 pub use sampler::{Sampler, SamplerDesc};
 pub use shader::{InputClass, Interface, Shader, ShaderDesc, ShaderError, Stage};
 pub use tables::{Tables, ViewKind};
-pub use transient::{TransientRing, TransientSlice};
+pub use transient::TransientSlice;

@@ -1,13 +1,36 @@
-//! The queue.
-use crate::encoder::Encoder;
-use ash::vk;
+//! The queue: one Vulkan queue with one timeline semaphore.
+//!
+//! `navin`'s submit thread begins an [`Encoder`], records, and submits it; the value it gets back is what the
+//! completion thread waits for. Submissions are one after the other in memory as well as in order: each ends with a
+//! barrier over everything, host reads included, so that a later submission, or the CPU after waiting, sees all
+//! that was written. What a submission was recorded with (command pool, sets, transient blocks) is recycled when
+//! the timeline passes its value, and dropped objects are destroyed (see [`crate::retire`]).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use ash::vk;
+use parking_lot::Mutex;
+
+use crate::context::{OpenError, Validation};
+use crate::encoder::Encoder;
+use crate::encoder::clear::ClearKit;
+use crate::frame::Frame;
+use crate::gpu::Gpu;
+use crate::layout::Layouts;
+use crate::memory::{Buffer, MemoryKind};
+use crate::transient::FreeBlocks;
+
+/// Frames kept for later submissions.
+const KEPT_FRAMES: usize = 16;
 
 /// Why work could not be recorded or submitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueueError {
-    /// A Vulkan call failed; `DEVICE_LOST` is final.
+    /// A Vulkan call failed; `ERROR_DEVICE_LOST` is final.
     #[error("{0}")]
     Vulkan(#[from] vk::Result),
     /// A validation message came, and the context was opened to fail on one.
@@ -15,38 +38,276 @@ pub enum QueueError {
     Validation(String),
 }
 
+struct InFlight {
+    value: u64,
+    encoder: u64,
+    frame: Box<Frame>,
+}
+
+#[derive(Default)]
+struct State {
+    in_flight: VecDeque<InFlight>,
+    free: Vec<Box<Frame>>,
+}
+
+/// What the queue and its encoders share.
+pub(crate) struct Shared {
+    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) layouts: Arc<Layouts>,
+    pub(crate) table_set: vk::DescriptorSet,
+    pub(crate) blocks: FreeBlocks,
+    /// (0, 0, 0, 1) as floats at 0, as integers at 16: what vertex inputs without an attribute read.
+    pub(crate) default_attributes: Buffer,
+    /// Shaders of masked clears, made at the first one.
+    pub(crate) clear_kit: Mutex<Option<Arc<ClearKit>>>,
+    raw: vk::Queue,
+    timeline: vk::Semaphore,
+    validation: Validation,
+    submitted: AtomicU64,
+    completed: AtomicU64,
+    /// Also locks the Vulkan queue.
+    state: Mutex<State>,
+}
+
 /// The device's queue with its timeline: submission n is complete when the timeline reaches n.
-pub struct Queue {}
+pub struct Queue(Arc<Shared>);
 
 impl Queue {
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        layouts: &Arc<Layouts>,
+        table_set: vk::DescriptorSet,
+        validation: Validation,
+    ) -> Result<Self, OpenError> {
+        let default_attributes = Buffer::with_gpu(gpu, 256, MemoryKind::Upload, "default attributes")?;
+        let one = 1.0f32.to_ne_bytes();
+        default_attributes.write(12, &one);
+        default_attributes.write(28, &1u32.to_ne_bytes());
+        let mut kind =
+            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: a valid description; timeline semaphores are a required feature; the family's first queue was
+        // asked for at the device's creation.
+        let (timeline, raw) = unsafe {
+            let timeline = gpu
+                .device
+                .create_semaphore(&info, None)
+                .map_err(|result| OpenError::Vulkan { what: "making the timeline", result })?;
+            (timeline, gpu.device.get_device_queue(gpu.queue_family, 0))
+        };
+        gpu.name(timeline, "timeline");
+        Ok(Self(Arc::new(Shared {
+            gpu: gpu.clone(),
+            layouts: layouts.clone(),
+            table_set,
+            blocks: FreeBlocks::default(),
+            default_attributes,
+            clear_kit: Mutex::default(),
+            raw,
+            timeline,
+            validation,
+            submitted: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            state: Mutex::default(),
+        })))
+    }
+
     /// Begins the command buffer of a submission, with default state.
+    ///
+    /// # Errors
+    /// Out of memory, or the device is lost.
     pub fn begin(&self) -> Result<Encoder, QueueError> {
-        unimplemented!()
+        let reused = self.0.state.lock().free.pop();
+        let frame = match reused {
+            Some(frame) => frame,
+            None => Frame::new(&self.0.gpu)?,
+        };
+        Ok(Encoder::new(self.0.clone(), frame)?)
     }
+
     /// Submits it; the value is complete when everything before and in it is.
+    ///
+    /// # Errors
+    /// Recording ran out of memory (nothing of the encoder runs then), the device is lost, or a validation message
+    /// came and the context was opened to fail on one.
     pub fn submit(&self, encoder: Encoder) -> Result<u64, QueueError> {
-        let _ = encoder;
-        unimplemented!()
+        let shared = &self.0;
+        // Ending the encoder may make objects of its own, so it comes before the lock.
+        let (frame, number) = encoder.finish()?;
+        let mut state = shared.state.lock();
+        let fresh = std::mem::take(&mut *shared.gpu.fresh_images.lock());
+        let value = shared.submitted.load(Ordering::Relaxed) + 1;
+        let outcome = record_prologue(&shared.gpu, &frame, &fresh).and_then(|()| {
+            let command = |buffer| vk::CommandBufferSubmitInfo::default().command_buffer(buffer);
+            let commands = [command(frame.prologue), command(frame.commands)];
+            let commands = if fresh.is_empty() { &commands[1..] } else { &commands[..] };
+            let signal = [vk::SemaphoreSubmitInfo::default()
+                .semaphore(shared.timeline)
+                .value(value)
+                .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+            let info = [vk::SubmitInfo2::default().command_buffer_infos(commands).signal_semaphore_infos(&signal)];
+            // SAFETY: the command buffers are complete and not pending; the lock keeps other users of the queue
+            // away; the signal value is above all earlier ones.
+            unsafe { shared.gpu.device.queue_submit2(shared.raw, &info, vk::Fence::null()) }
+        });
+        if let Err(error) = outcome {
+            shared.gpu.fresh_images.lock().extend(fresh);
+            drop(state);
+            drop(frame);
+            shared.gpu.retire.end(number);
+            return Err(error.into());
+        }
+        state.in_flight.push_back(InFlight { value, encoder: number, frame });
+        shared.submitted.store(value, Ordering::Release);
+        drop(state);
+        self.collect();
+        if shared.validation == Validation::FailOnMessage
+            && let Some(message) = shared.gpu.instance.messages.take_first()
+        {
+            return Err(QueueError::Validation(message));
+        }
+        Ok(value)
     }
+
     /// The last submitted value, 0 before the first.
     pub fn submitted(&self) -> u64 {
-        unimplemented!()
+        self.0.submitted.load(Ordering::Acquire)
     }
-    /// The last value that is complete; cheap.
+
+    /// The last value that is complete.
     pub fn completed(&self) -> u64 {
-        unimplemented!()
+        self.0.poll()
     }
-    /// Waits for a value; false when the time ran out.
+
+    /// Waits for a value; false when the time ran out. A value that was never submitted is waited for until the
+    /// time runs out.
+    ///
+    /// # Errors
+    /// The device is lost.
     pub fn wait(&self, value: u64, timeout: Duration) -> Result<bool, QueueError> {
-        let _ = (value, timeout);
-        unimplemented!()
+        if self.0.completed.load(Ordering::Acquire) >= value {
+            return Ok(true);
+        }
+        let semaphores = [self.0.timeline];
+        let values = [value];
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: the timeline lives as long as the queue.
+        match unsafe { self.0.gpu.device.wait_semaphores(&info, nanoseconds) } {
+            Ok(()) => {
+                self.0.completed.fetch_max(value, Ordering::AcqRel);
+                Ok(true)
+            }
+            Err(vk::Result::TIMEOUT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
+
     /// Waits for everything submitted, and destroys what was waiting for it.
+    ///
+    /// # Errors
+    /// The device is lost.
     pub fn wait_idle(&self) -> Result<(), QueueError> {
-        unimplemented!()
+        let value = self.submitted();
+        while value > 0 && !self.wait(value, Duration::from_secs(1))? {}
+        self.collect();
+        Ok(())
     }
+
     /// Destroys and recycles what finished work was keeping; called at each submission too.
     pub fn collect(&self) {
-        unimplemented!()
+        self.0.collect();
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if let Err(error) = self.wait_idle() {
+            tracing::error!("waiting for the queue at its end: {error}");
+        }
+    }
+}
+
+impl Shared {
+    fn poll(&self) -> u64 {
+        // SAFETY: the timeline lives as long as this.
+        match unsafe { self.gpu.device.get_semaphore_counter_value(self.timeline) } {
+            Ok(value) => {
+                self.completed.fetch_max(value, Ordering::AcqRel);
+            }
+            Err(error) => {
+                navin_abi::fault!("", "the device does not tell its timeline: {error}");
+            }
+        }
+        self.completed.load(Ordering::Acquire)
+    }
+
+    fn collect(&self) {
+        let completed = self.poll();
+        let mut state = self.state.lock();
+        while state.in_flight.front().is_some_and(|oldest| oldest.value <= completed) {
+            if let Some(done) = state.in_flight.pop_front() {
+                self.gpu.retire.end(done.encoder);
+                self.keep(&mut state, done.frame);
+            }
+        }
+        drop(state);
+        self.gpu.collect();
+    }
+
+    fn keep(&self, state: &mut State, mut frame: Box<Frame>) {
+        if state.free.len() < KEPT_FRAMES && frame.reset(&self.blocks).is_ok() {
+            state.free.push(frame);
+        }
+    }
+
+    /// Takes back what an encoder that is not submitted was recorded with.
+    pub(crate) fn abandon(&self, frame: Box<Frame>, encoder: u64) {
+        self.gpu.retire.end(encoder);
+        self.keep(&mut self.state.lock(), frame);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: the queue waited for all work when it was dropped, and no encoder is left that could submit.
+        unsafe { self.gpu.device.destroy_semaphore(self.timeline, None) };
+    }
+}
+
+/// Records the transitions of fresh images from UNDEFINED to GENERAL; nothing when there are none.
+fn record_prologue(gpu: &Gpu, frame: &Frame, fresh: &[(vk::Image, vk::ImageAspectFlags)]) -> Result<(), vk::Result> {
+    if fresh.is_empty() {
+        return Ok(());
+    }
+    let barriers: Vec<_> = fresh
+        .iter()
+        .map(|&(image, aspects)| {
+            vk::ImageMemoryBarrier2::default()
+                .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+                .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+                .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE)
+                .old_layout(vk::ImageLayout::UNDEFINED)
+                .new_layout(vk::ImageLayout::GENERAL)
+                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .image(image)
+                .subresource_range(vk::ImageSubresourceRange {
+                    aspect_mask: aspects,
+                    base_mip_level: 0,
+                    level_count: vk::REMAINING_MIP_LEVELS,
+                    base_array_layer: 0,
+                    layer_count: vk::REMAINING_ARRAY_LAYERS,
+                })
+        })
+        .collect();
+    let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+    let dependency = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+    // SAFETY: the prologue is not pending; images in the list are alive until the retire queue sees this encoder
+    // complete, which is after the submission that follows.
+    unsafe {
+        gpu.device.begin_command_buffer(frame.prologue, &begin)?;
+        gpu.device.cmd_pipeline_barrier2(frame.prologue, &dependency);
+        gpu.device.end_command_buffer(frame.prologue)
     }
 }

@@ -1,311 +1,411 @@
-//! The encoder.
+//! The encoder: records one submission, setting only what changed.
+//!
+//! The replay calls setters as the guest's commands come; each compares with the state wanted so far and marks a
+//! group as dirty when it differs. A draw opens the rendering scope if none is open, walks the dirty groups, compares
+//! their parts with what the command buffer has, and emits the difference (`flush`). With shader objects all state is
+//! dynamic and none has a default, so the first draw of a command buffer sets everything.
+//!
+//! Scopes are lazy (`scope`): [`Encoder::set_targets`] only notes the attachments; drawing or clearing opens the
+//! scope, a copy, dispatch or barrier closes it. Between work of different classes (rendering, transfers, compute)
+//! the encoder puts a full memory barrier by itself; between transfers, between dispatches, and between draws the
+//! caller says what is ordered ([`Encoder::barrier`]).
+//!
+//! Recording does not fail: running out of memory in the middle is noted and makes the submission fail. Objects may
+//! be dropped as soon as the command that uses them was recorded ([`crate::retire`]).
+
+pub(crate) mod clear;
+mod draw;
+mod flush;
+mod query;
+mod scope;
 mod state;
+mod transfer;
+
+pub use draw::DrawError;
+pub use scope::Access;
 pub use state::*;
 
-use crate::image::{Image, View};
-use crate::memory::MemoryError;
-use crate::query::QueryPool;
-use crate::shader::{Shader, Stage};
-use crate::transient::TransientSlice;
-use ash::vk;
 use std::sync::Arc;
 
-/// Why a draw or dispatch was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DrawError {
-    /// No vertex (or compute) shader is bound.
-    #[error("no vertex or compute shader is bound")]
-    NoShader,
-    /// An indexed draw without an index buffer.
-    #[error("no index buffer is bound")]
-    NoIndexBuffer,
-    /// Patches without a tessellation evaluation shader, or one without patches.
-    #[error("the topology does not fit the tessellation shaders")]
-    Topology,
-    /// Attachments with different sample counts.
-    #[error("attachments differ in their sample counts")]
-    SampleCounts,
+use ash::vk;
+
+use crate::frame::Frame;
+use crate::gpu::Gpu;
+use crate::layout::{CONSTANT_BANKS, STAGE_BINDINGS, STORAGE_SLOTS};
+use crate::memory::MemoryError;
+use crate::queue::Shared;
+use crate::shader::{Shader, Stage};
+use crate::transient::TransientSlice;
+
+use scope::{Class, Scope};
+
+bitflags::bitflags! {
+    /// Groups of graphics state.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Dirty: u32 {
+        const VIEWPORTS = 1;
+        const ASSEMBLY = 1 << 1;
+        const RASTER = 1 << 2;
+        const DEPTH = 1 << 3;
+        const STENCIL = 1 << 4;
+        const BLEND = 1 << 5;
+        const MULTISAMPLE = 1 << 6;
+        const VERTEX_INPUT = 1 << 7;
+        const VERTEX_BUFFERS = 1 << 8;
+        const INDEX_BUFFER = 1 << 9;
+        const SHADERS = 1 << 10;
+        const CONSTANTS = 1 << 11;
+    }
 }
 
-/// What a barrier waits for or makes ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Access {
-    /// Everything.
-    All,
-    /// Attachment reads and writes.
-    Attachments,
-    /// Shader reads and writes, all graphics stages and compute.
-    Shaders,
-    /// Fragment shader reads only.
-    FragmentReads,
-    /// Copies.
-    Transfer,
-    /// Indirect parameters, index and vertex fetch.
-    Fetch,
-    /// The CPU.
-    Host,
+/// The state that a draw is made with.
+#[derive(Clone, Default)]
+struct DrawState {
+    viewports: [Viewport; MAX_VIEWPORTS],
+    scissors: [Scissor; MAX_VIEWPORTS],
+    viewport_count: usize,
+    assembly: InputAssembly,
+    raster: Rasterization,
+    depth: Depth,
+    stencil: Stencil,
+    blend: Blend,
+    multisample: Multisample,
+    vertex_input: VertexInput,
+    vertex_buffers: [BufferRange; MAX_VERTEX_BINDINGS],
+    index: Option<IndexBuffer>,
+    shaders: [Option<Arc<Shader>>; 5],
 }
 
-/// Records one submission.
-pub struct Encoder {}
+/// A stage's constants: what is wanted and what its bound set holds.
+#[derive(Clone)]
+struct StageBindings {
+    /// By binding; read by update templates.
+    ranges: [BufferRange; STAGE_BINDINGS],
+    /// Bindings that the bound set was written with and that did not change since.
+    written: u64,
+    /// Bindings that the bound shader uses.
+    used: u64,
+}
 
-#[allow(unused_variables, clippy::too_many_arguments)]
+impl Default for StageBindings {
+    fn default() -> Self {
+        Self { ranges: [BufferRange::NULL; STAGE_BINDINGS], written: 0, used: 0 }
+    }
+}
+
+/// Records one submission. Made by [`Queue::begin`](crate::Queue::begin).
+pub struct Encoder {
+    shared: Arc<Shared>,
+    gpu: Arc<Gpu>,
+    /// Taken by `finish` and by the drop.
+    frame: Option<Box<Frame>>,
+    number: u64,
+    commands: vk::CommandBuffer,
+    error: Option<vk::Result>,
+    counters: EncoderCounters,
+
+    want: DrawState,
+    dirty: Dirty,
+    emitted: flush::Emitted,
+    /// What the last look at shaders, topology and targets said.
+    drawable: Result<(), DrawError>,
+    /// By [`Stage`].
+    bindings: [StageBindings; 6],
+    compute: Option<Arc<Shader>>,
+    compute_emitted: vk::ShaderEXT,
+
+    targets: Targets,
+    scope: Scope,
+    last: Class,
+    conditional: bool,
+}
+
 impl Encoder {
-    // --- state of draws -------------------------------------------------------------------------------------
-    /// Sets the attachments. Equal ones with `LOAD` continue the scope.
-    pub fn set_targets(&mut self, targets: Targets) {
-        unimplemented!()
+    pub(crate) fn new(shared: Arc<Shared>, frame: Box<Frame>) -> Result<Self, vk::Result> {
+        let gpu = shared.gpu.clone();
+        let number = gpu.retire.begin();
+        let commands = frame.commands;
+        // From here on dropping `encoder` gives frame and number back.
+        let encoder = Self {
+            frame: Some(frame),
+            number,
+            commands,
+            error: None,
+            counters: EncoderCounters::default(),
+            want: DrawState { viewport_count: 1, ..DrawState::default() },
+            dirty: Dirty::all(),
+            emitted: flush::Emitted::default(),
+            drawable: Err(DrawError::NoShader),
+            bindings: std::array::from_fn(|_| StageBindings::default()),
+            compute: None,
+            compute_emitted: vk::ShaderEXT::null(),
+            targets: Targets::default(),
+            scope: Scope::default(),
+            last: Class::None,
+            conditional: false,
+            gpu,
+            shared,
+        };
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let layouts = &encoder.shared.layouts;
+        // SAFETY: the command buffer is not pending; set and layout live as long as the queue.
+        unsafe {
+            let device = &encoder.gpu.device;
+            device.begin_command_buffer(commands, &begin)?;
+            for point in [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE] {
+                let sets = [encoder.shared.table_set];
+                device.cmd_bind_descriptor_sets(commands, point, layouts.pipeline, 0, &sets, &[]);
+            }
+        }
+        Ok(encoder)
     }
-    /// The attachments.
-    pub fn targets(&self) -> &Targets {
-        unimplemented!()
+
+    /// Ends the command buffer. Gives the frame and the encoder's number for the submission.
+    pub(crate) fn finish(mut self) -> Result<(Box<Frame>, u64), vk::Result> {
+        self.end_rendering();
+        self.set_condition(None);
+        self.emit_barrier(Access::All, Access::AllAndHost);
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        // SAFETY: recording began in `new`, no scope is open.
+        unsafe { self.gpu.device.end_command_buffer(self.commands) }?;
+        match self.frame.take() {
+            Some(frame) => Ok((frame, self.number)),
+            None => Err(vk::Result::ERROR_UNKNOWN),
+        }
     }
-    /// Sets viewports and scissors from `first` on; the count in force is the highest set ever, at least 1.
+
+    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// Notes the first failure; the submission fails with it.
+    fn fail(&mut self, error: vk::Result) {
+        self.error.get_or_insert(error);
+    }
+
+    // --- state of draws -----------------------------------------------------------------------------------------
+
+    /// Sets viewports from `first` on; those beyond [`MAX_VIEWPORTS`] are left out. See
+    /// [`Encoder::set_viewport_count`].
     pub fn set_viewports(&mut self, first: usize, viewports: &[Viewport]) {
-        unimplemented!()
+        for (have, want) in self.want.viewports.iter_mut().skip(first).zip(viewports) {
+            if have != want {
+                *have = *want;
+                self.dirty |= Dirty::VIEWPORTS;
+            }
+        }
     }
-    /// Sets scissors from `first` on.
+
+    /// Sets scissors from `first` on; those beyond [`MAX_VIEWPORTS`] are left out.
     pub fn set_scissors(&mut self, first: usize, scissors: &[Scissor]) {
-        unimplemented!()
+        for (have, want) in self.want.scissors.iter_mut().skip(first).zip(scissors) {
+            if have != want {
+                *have = *want;
+                self.dirty |= Dirty::VIEWPORTS;
+            }
+        }
     }
-    /// Sets how many viewports and scissors are in force.
+
+    /// Sets how many viewports and scissors are in force: 1 at first, at most what the device has.
     pub fn set_viewport_count(&mut self, count: usize) {
-        unimplemented!()
+        let most = (self.gpu.limits.max_viewports as usize).min(MAX_VIEWPORTS);
+        let count = count.clamp(1, most);
+        if self.want.viewport_count != count {
+            self.want.viewport_count = count;
+            self.dirty |= Dirty::VIEWPORTS;
+        }
     }
+
     /// Sets primitive assembly.
     pub fn set_input_assembly(&mut self, state: &InputAssembly) {
-        unimplemented!()
+        if self.want.assembly != *state {
+            self.want.assembly = *state;
+            self.dirty |= Dirty::ASSEMBLY;
+        }
     }
+
     /// Sets rasterisation.
     pub fn set_rasterization(&mut self, state: &Rasterization) {
-        unimplemented!()
+        if self.want.raster != *state {
+            self.want.raster = *state;
+            self.dirty |= Dirty::RASTER;
+        }
     }
+
     /// Sets the depth test.
     pub fn set_depth(&mut self, state: &Depth) {
-        unimplemented!()
+        if self.want.depth != *state {
+            self.want.depth = *state;
+            self.dirty |= Dirty::DEPTH;
+        }
     }
+
     /// Sets the stencil test.
     pub fn set_stencil(&mut self, state: &Stencil) {
-        unimplemented!()
+        if self.want.stencil != *state {
+            self.want.stencil = *state;
+            self.dirty |= Dirty::STENCIL;
+        }
     }
+
     /// Sets blending.
     pub fn set_blend(&mut self, state: &Blend) {
-        unimplemented!()
+        if self.want.blend != *state {
+            self.want.blend = *state;
+            self.dirty |= Dirty::BLEND;
+        }
     }
+
     /// Sets multisampling.
     pub fn set_multisample(&mut self, state: &Multisample) {
-        unimplemented!()
+        if self.want.multisample != *state {
+            self.want.multisample = *state;
+            self.dirty |= Dirty::MULTISAMPLE;
+        }
     }
+
     /// Sets vertex attributes and bindings.
     pub fn set_vertex_input(&mut self, state: &VertexInput) {
-        unimplemented!()
+        if self.want.vertex_input != *state {
+            self.want.vertex_input = state.clone();
+            self.dirty |= Dirty::VERTEX_INPUT;
+        }
     }
-    /// Binds a vertex buffer.
+
+    /// Binds a vertex buffer; bindings beyond [`MAX_VERTEX_BINDINGS`] are left out. Reads past the range give 0.
     pub fn set_vertex_buffer(&mut self, binding: usize, range: BufferRange) {
-        unimplemented!()
+        if let Some(have) = self.want.vertex_buffers.get_mut(binding)
+            && *have != range
+        {
+            *have = range;
+            self.dirty |= Dirty::VERTEX_BUFFERS;
+        }
     }
+
     /// Binds the index buffer.
     pub fn set_index_buffer(&mut self, buffer: Option<IndexBuffer>) {
-        unimplemented!()
+        if self.want.index != buffer {
+            self.want.index = buffer;
+            self.dirty |= Dirty::INDEX_BUFFER;
+        }
     }
-    /// Binds a shader to a stage, or none.
+
+    /// Binds a shader to a stage, or none. A shader of another stage counts as none.
     pub fn set_shader(&mut self, stage: Stage, shader: Option<&Arc<Shader>>) {
-        unimplemented!()
+        let shader = shader.filter(|shader| shader.stage() == stage);
+        let raw = |shader: Option<&Arc<Shader>>| shader.map(|shader| shader.raw());
+        let slot = match stage {
+            Stage::Compute => &mut self.compute,
+            _ => &mut self.want.shaders[stage as usize],
+        };
+        if raw(slot.as_ref()) == raw(shader) {
+            return;
+        }
+        *slot = shader.cloned();
+        let bindings = &mut self.bindings[stage as usize];
+        bindings.used = shader.map_or(0, |shader| shader.mask());
+        if stage != Stage::Compute {
+            self.dirty |= Dirty::SHADERS;
+            if bindings.used & !bindings.written != 0 {
+                self.dirty |= Dirty::CONSTANTS;
+            }
+        }
     }
-    /// Binds a constant bank (0..=17) of a stage.
+
+    /// Binds a constant bank (0..=17) of a stage; others are left out. The range is cut to the device's longest
+    /// uniform range; an offset that is not aligned as the device wants binds nothing and is a fault.
     pub fn set_constants(&mut self, stage: Stage, bank: usize, range: BufferRange) {
-        unimplemented!()
+        if bank < CONSTANT_BANKS {
+            let limits = &self.gpu.limits;
+            let range = fit(range, limits.uniform_offset_alignment, limits.max_uniform_range, "constant bank");
+            self.set_binding(stage, bank, range);
+        }
     }
-    /// Binds a storage-buffer slot (0..=15) of a stage.
+
+    /// Binds a storage-buffer slot (0..=15) of a stage; others are left out. Limits as for
+    /// [`Encoder::set_constants`].
     pub fn set_storage(&mut self, stage: Stage, slot: usize, range: BufferRange) {
-        unimplemented!()
+        if slot < STORAGE_SLOTS {
+            let limits = &self.gpu.limits;
+            let range = fit(range, limits.storage_offset_alignment, limits.max_storage_range, "storage slot");
+            self.set_binding(stage, CONSTANT_BANKS + slot, range);
+        }
     }
 
-    // --- draws ------------------------------------------------------------------------------------------------
-    /// Draws.
-    pub fn draw(
-        &mut self,
-        first_vertex: u32,
-        vertices: u32,
-        first_instance: u32,
-        instances: u32,
-    ) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// Draws with indices.
-    pub fn draw_indexed(
-        &mut self,
-        first_index: u32,
-        indices: u32,
-        vertex_offset: i32,
-        first_instance: u32,
-        instances: u32,
-    ) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// Draws with parameters (`VkDrawIndirectCommand`) in a buffer.
-    pub fn draw_indirect(&mut self, buffer: vk::Buffer, offset: u64, draws: u32, stride: u32) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// Draws with indices and parameters (`VkDrawIndexedIndirectCommand`) in a buffer.
-    pub fn draw_indexed_indirect(
-        &mut self,
-        buffer: vk::Buffer,
-        offset: u64,
-        draws: u32,
-        stride: u32,
-    ) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// As `draw_indirect`, the number of draws in a buffer too, at most `max_draws`.
-    pub fn draw_indirect_count(
-        &mut self,
-        buffer: vk::Buffer,
-        offset: u64,
-        count: vk::Buffer,
-        count_offset: u64,
-        max_draws: u32,
-        stride: u32,
-    ) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// As `draw_indexed_indirect`, the number of draws in a buffer too, at most `max_draws`.
-    pub fn draw_indexed_indirect_count(
-        &mut self,
-        buffer: vk::Buffer,
-        offset: u64,
-        count: vk::Buffer,
-        count_offset: u64,
-        max_draws: u32,
-        stride: u32,
-    ) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// Runs the compute shader.
-    pub fn dispatch(&mut self, x: u32, y: u32, z: u32) -> Result<(), DrawError> {
-        unimplemented!()
-    }
-    /// Runs the compute shader with group counts (`VkDispatchIndirectCommand`) in a buffer.
-    pub fn dispatch_indirect(&mut self, buffer: vk::Buffer, offset: u64) -> Result<(), DrawError> {
-        unimplemented!()
+    fn set_binding(&mut self, stage: Stage, binding: usize, range: BufferRange) {
+        let bindings = &mut self.bindings[stage as usize];
+        if bindings.ranges[binding] == range {
+            return;
+        }
+        bindings.ranges[binding] = range;
+        bindings.written &= !(1 << binding);
+        if bindings.used & (1 << binding) != 0 && stage != Stage::Compute {
+            self.dirty |= Dirty::CONSTANTS;
+        }
     }
 
-    // --- clears -----------------------------------------------------------------------------------------------
-    /// Clears a colour attachment within `rect` (and all layers); components outside `mask` keep their values.
-    /// The union's member must fit the format's class (float, int, uint).
-    pub fn clear_color(
-        &mut self,
-        attachment: usize,
-        value: vk::ClearColorValue,
-        mask: vk::ColorComponentFlags,
-        rect: Scissor,
-    ) {
-        unimplemented!()
-    }
-    /// Clears depth and/or stencil within `rect`; stencil bits outside `stencil_mask` keep their values.
-    pub fn clear_depth_stencil(&mut self, depth: Option<f32>, stencil: Option<u32>, stencil_mask: u32, rect: Scissor) {
-        unimplemented!()
-    }
-    /// Clears ranges of an image outside any scope.
-    pub fn clear_image(&mut self, image: &Arc<Image>, value: vk::ClearColorValue, range: vk::ImageSubresourceRange) {
-        unimplemented!()
-    }
+    // --- transient memory ---------------------------------------------------------------------------------------
 
-    // --- transfers (end the rendering scope) --------------------------------------------------------------------
-    /// Copies between buffers.
-    pub fn copy_buffer(&mut self, src: vk::Buffer, dst: vk::Buffer, regions: &[vk::BufferCopy2<'_>]) {
-        unimplemented!()
-    }
-    /// Copies into an image.
-    pub fn copy_buffer_to_image(&mut self, src: vk::Buffer, dst: &Arc<Image>, regions: &[vk::BufferImageCopy2<'_>]) {
-        unimplemented!()
-    }
-    /// Copies out of an image.
-    pub fn copy_image_to_buffer(&mut self, src: &Arc<Image>, dst: vk::Buffer, regions: &[vk::BufferImageCopy2<'_>]) {
-        unimplemented!()
-    }
-    /// Copies between images.
-    pub fn copy_image(&mut self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy2<'_>]) {
-        unimplemented!()
-    }
-    /// Scales and converts between images.
-    pub fn blit(&mut self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageBlit2<'_>], filter: vk::Filter) {
-        unimplemented!()
-    }
-    /// Resolves samples.
-    pub fn resolve(&mut self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageResolve2<'_>]) {
-        unimplemented!()
-    }
-    /// Fills with a word; offset and size are multiples of 4.
-    pub fn fill_buffer(&mut self, range: BufferRange, word: u32) {
-        unimplemented!()
-    }
-    /// Writes up to 64 KB in stream order; offset and length are multiples of 4.
-    pub fn update_buffer(&mut self, buffer: vk::Buffer, offset: u64, bytes: &[u8]) {
-        unimplemented!()
-    }
-    /// Takes transient memory for this submission.
+    /// Takes transient memory for this submission; `alignment` is rounded up to a power of two of at least 16.
+    ///
+    /// # Errors
+    /// Out of memory.
     pub fn transient(&mut self, size: u64, alignment: u64) -> Result<TransientSlice, MemoryError> {
-        unimplemented!()
+        match &mut self.frame {
+            Some(frame) => frame.transient.take(&self.gpu, &self.shared.blocks, size, alignment),
+            None => Err(MemoryError::Refused("the encoder is finished".to_owned())),
+        }
     }
+
     /// Copies bytes into transient memory.
+    ///
+    /// # Errors
+    /// Out of memory.
     pub fn upload(&mut self, bytes: &[u8], alignment: u64) -> Result<TransientSlice, MemoryError> {
-        unimplemented!()
+        let slice = self.transient(bytes.len() as u64, alignment)?;
+        slice.write(bytes);
+        Ok(slice)
     }
 
-    // --- order ------------------------------------------------------------------------------------------------
-    /// A global memory barrier; ends the rendering scope.
-    pub fn barrier(&mut self, src: Access, dst: Access) {
-        unimplemented!()
-    }
-    /// Everything before happens before everything after.
-    pub fn barrier_all(&mut self) {
-        self.barrier(Access::All, Access::All)
-    }
-    /// Ends the rendering scope, if one is open.
-    pub fn end_rendering(&mut self) {
-        unimplemented!()
-    }
-
-    // --- queries and labels -----------------------------------------------------------------------------------
-    /// Writes a timestamp when everything before is done.
-    pub fn write_timestamp(&mut self, pool: &QueryPool, query: u32) {
-        unimplemented!()
-    }
-    /// Begins a query; it may span scopes of this encoder.
-    pub fn begin_query(&mut self, pool: &QueryPool, query: u32, precise: bool) {
-        unimplemented!()
-    }
-    /// Ends it.
-    pub fn end_query(&mut self, pool: &QueryPool, query: u32) {
-        unimplemented!()
-    }
-    /// Copies results (64 bit, waited for) into a buffer.
-    pub fn copy_query_results(&mut self, pool: &QueryPool, first: u32, count: u32, dst: BufferRange, stride: u64) {
-        unimplemented!()
-    }
-    /// Opens a label for RenderDoc and the like.
-    pub fn begin_label(&mut self, name: &str) {
-        unimplemented!()
-    }
-    /// Closes it.
-    pub fn end_label(&mut self) {
-        unimplemented!()
-    }
-    /// Inserts a label.
-    pub fn label(&mut self, name: &str) {
-        unimplemented!()
-    }
     /// What was recorded so far.
     pub fn counters(&self) -> &EncoderCounters {
-        unimplemented!()
+        &self.counters
     }
-    /// The command buffer, for commands this type has none for; state set through it is unknown to the encoder.
+
+    /// The command buffer, for commands that this type has no method for. State set through it is unknown to the
+    /// encoder.
     pub fn raw(&self) -> vk::CommandBuffer {
-        unimplemented!()
+        self.commands
     }
 }
 
-fn _keep(_: &View) {}
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        if let Some(frame) = self.frame.take() {
+            self.shared.abandon(frame, self.number);
+        }
+    }
+}
+
+/// What of a range can be bound: nothing when it is empty or its offset is misaligned.
+#[inline]
+fn fit(range: BufferRange, alignment: u64, longest: u64, what: &'static str) -> BufferRange {
+    if range.is_null() || range.size == 0 {
+        return BufferRange::NULL;
+    }
+    if range.offset & (alignment.max(1) - 1) != 0 {
+        navin_abi::fault!(
+            key = range.offset,
+            "",
+            "a {what} at offset {:#x}, no multiple of {alignment}, reads 0",
+            range.offset
+        );
+        return BufferRange::NULL;
+    }
+    // The whole-size marker is above any limit, and cutting it is right as long as the buffer is longer; a buffer
+    // that is shorter needs the marker.
+    let size = if range.size == vk::WHOLE_SIZE { range.size } else { range.size.min(longest) };
+    BufferRange { size, ..range }
+}

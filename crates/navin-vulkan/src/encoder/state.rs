@@ -21,6 +21,7 @@ pub const MAX_VERTEX_ATTRIBUTES: usize = 16;
 /// A piece of a Vulkan buffer, by raw handle: the owner of the buffer must live until the command that uses the
 /// range has been recorded (not until it has run: see [`crate::retire`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub struct BufferRange {
     /// The buffer; null makes reads return 0.
     pub buffer: vk::Buffer,

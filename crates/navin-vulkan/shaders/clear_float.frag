@@ -1,0 +1,5 @@
+#version 460
+// The clear value, from bank 0 of the fragment stage's set.
+layout(set = 5, binding = 0) uniform Value { vec4 value; };
+layout(location = 0) out vec4 color;
+void main() { color = value; }
