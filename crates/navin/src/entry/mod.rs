@@ -21,6 +21,8 @@ mod sampler;
 mod state;
 mod sync;
 pub mod table;
+#[cfg(test)]
+mod tests;
 mod texture;
 mod texture_builder;
 mod texture_view;

@@ -121,7 +121,9 @@ impl World {
 fn bits<T>(value: T) -> u64 {
     let mut bits = 0u64;
     // SAFETY: at most 8 bytes of a value without padding are copied.
-    unsafe { std::ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), (&raw mut bits).cast(), size_of::<T>().min(8)) };
+    unsafe {
+        std::ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), (&raw mut bits).cast(), size_of::<T>().min(8))
+    };
     bits
 }
 
