@@ -78,11 +78,12 @@ fn b229_a_wait_on_a_write_in_flight_passes_behind_the_writer() {
     let (s, mut gpu, a, b) = setup();
     gpu.memory.insert(EVENT, 0);
     s.submit(a, [signal(1, EVENT, SignalMode::Write, 7)]).unwrap();
-    s.submit(b, [wait_event(EVENT, WaitMode::Equal, 7), work(2)]).unwrap();
+    s.submit(b, [wait_event(EVENT, WaitMode::Equal, 7), work(2), work(3)]).unwrap();
     s.run_ready(&mut gpu);
-    assert_eq!(gpu.names(), [1, 2]);
+    assert_eq!(gpu.names(), [1, 2, 3]);
     assert_eq!(gpu.memory[&EVENT], 0, "the write has not landed");
     assert_eq!(gpu.after(2), Some(1), "the continuation comes behind the writer");
+    assert_eq!(gpu.after(3), Some(0), "what follows the continuation depends on nothing further");
 }
 
 #[test]
