@@ -222,6 +222,11 @@ impl Context {
         Report::new(self)
     }
 
+    /// The first message of the validation layer since the last call, for whoever reports them onwards.
+    pub fn take_validation_message(&self) -> Option<String> {
+        self.gpu.instance.messages.take_first()
+    }
+
     /// Messages of the validation layer so far (warnings and errors).
     pub fn validation_messages(&self) -> u64 {
         self.gpu.instance.messages.count()

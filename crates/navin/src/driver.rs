@@ -82,6 +82,7 @@ fn start() -> Result<&'static Driver, String> {
             None => DeviceChoice::Best,
             Some(name) => name.parse().map_or_else(|_| DeviceChoice::Name(name.clone()), DeviceChoice::Index),
         },
+        labels: config.validation != config::Validation::Off,
     };
     let context = Context::open(&options).map_err(|e| {
         run.no_device(&e.to_string());
@@ -157,6 +158,13 @@ impl Driver {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// Passes the validation layer's messages on to whoever runs the guest.
+    fn report_validation(&self) {
+        if let Some(message) = self.context.take_validation_message() {
+            self.run.validation_message(&message);
+        }
+    }
+
     fn submit_thread(&'static self, inbox: mpsc::Receiver<Job>) {
         let mut replayer = Replayer::new(self);
         loop {
@@ -164,6 +172,7 @@ impl Driver {
                 job(&mut replayer);
             }
             self.scheduler.run_ready(&mut replayer);
+            self.report_validation();
             let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
             self.scheduler.wait_for_work(timeout);
         }
@@ -208,6 +217,7 @@ impl Driver {
         }
         self.counters.presents.fetch_add(1, Ordering::Relaxed);
         frame.window.shown();
+        self.report_validation();
         if self.run.frame_presented(frame.index) {
             self.run.exit();
         }

@@ -23,8 +23,6 @@ const CONTROL_BYTES: usize = 0x7C8;
 
 /// One stage of a program, translated.
 pub(crate) struct ProgramStage {
-    /// Content hash of control section and code; names the program in logs.
-    pub(crate) key: u64,
     pub(crate) stage: navin_shader::Stage,
     pub(crate) interface: Interface,
     pub(crate) layout: &'static ConstantLayoutTable,
@@ -279,7 +277,6 @@ fn translate(driver: &Driver, program: &GuestProgram<'_>, control: Box<[u8]>, co
         .then(|| constant_buffer(driver, program.constants))
         .flatten();
     Some(ProgramStage {
-        key: program.key,
         stage: program.stage,
         interface,
         layout,

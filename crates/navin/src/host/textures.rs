@@ -55,14 +55,6 @@ pub(crate) enum Content {
 }
 
 impl Texture {
-    /// The image, if there is one.
-    pub(crate) fn image(&self) -> Option<Arc<Image>> {
-        match &*self.content.lock() {
-            Content::Image { image, .. } => Some(Arc::clone(image)),
-            Content::Storage | Content::Impossible => None,
-        }
-    }
-
     /// Whether the image holds what the GPU wrote and the storage does not.
     pub(crate) fn gpu_written(&self) -> bool {
         matches!(&*self.content.lock(), Content::Image { gpu_written: true, .. })

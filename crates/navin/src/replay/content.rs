@@ -169,7 +169,7 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
                 encoder.clear_image(image, vk::ClearColorValue::default(), range);
             }
         } else {
-            encoder.clear_depth_stencil_image(image, vk::ClearDepthStencilValue::default(), range);
+            encoder.clear_depth_stencil_image(image, 0.0, 0, range);
         }
         encoder.barrier(Access::Transfer, Access::All);
         return;
