@@ -44,13 +44,13 @@ fn complaint(builder: &MemoryPoolBuilderRecord) -> Option<&'static str> {
         Some("a size of 0")
     } else if builder.size >= GPU_SPACE {
         Some("a size beyond the GPU's address space")
-    } else if builder.size % PAGE != 0 {
+    } else if !builder.size.is_multiple_of(PAGE) {
         Some("a size that is no multiple of 4 KB")
     } else if is_virtual {
         None
     } else if builder.memory == 0 {
         Some("null storage")
-    } else if builder.memory % PAGE != 0 {
+    } else if !builder.memory.is_multiple_of(PAGE) {
         Some("storage not aligned to 4 KB")
     } else {
         None

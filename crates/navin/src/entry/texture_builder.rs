@@ -2,10 +2,11 @@
 
 use navin_abi::records::{TextureBuilderRecord, TextureDesc, TextureFields};
 use navin_abi::types::*;
-use navin_texture::{Format, Layout, LayoutError, LayoutInput, PackagedLayout, Target, TextureFlags};
+use navin_texture::{Layout, LayoutError};
 
 use super::object::{accessors, address, get, live, output, pointer, raw, store};
 use super::table::entries;
+use crate::host;
 
 /// What every texture's ZCull storage is said to take, in bytes: none is needed, but 0 would make guests'
 /// allocators hand out a live block (B105). A multiple of device item 0x36.
@@ -162,14 +163,7 @@ impl std::fmt::Display for NoLayout {
 
 /// The layout of a texture.
 pub(crate) fn layout(desc: &TextureDesc) -> Result<Layout, NoLayout> {
-    let mut input = LayoutInput::new_2d(Format::from_nvn(desc.format.raw()).ok_or(NoLayout::Unknown)?, 1, 1);
-    input.target = Target::from_nvn(desc.target.raw()).ok_or(NoLayout::Unknown)?;
-    input.set_builder_size(desc.width, desc.height, desc.depth);
-    input.levels = desc.levels;
-    input.samples = desc.samples;
-    input.flags = TextureFlags::from_bits_retain(desc.flags.raw() as u32);
-    input.stride = desc.stride;
-    input.packaged = desc.packaged_layout.map(PackagedLayout::from_bytes);
+    let input = host::textures::layout_input(desc).ok_or(NoLayout::Unknown)?;
     Layout::new(&input).map_err(NoLayout::Sizes)
 }
 

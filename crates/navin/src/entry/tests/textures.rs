@@ -70,7 +70,7 @@ fn b117_sparse_tile_layouts() {
     for (target, format, size, levels, tile) in cases {
         let mut builder = builder(target, format, size, levels, NVNtextureFlags::SPARSE.raw());
         let mut texture = texture(&builder);
-        let mut answers = [[0xccu8; 32]; 2].map(|bytes| bytemuck::cast::<_, NVNtextureSparseTileLayout>(bytes));
+        let mut answers = [[0xccu8; 32]; 2].map(bytemuck::cast::<_, NVNtextureSparseTileLayout>);
         let [of_builder, of_texture] = &mut answers;
         call!(nvnTextureBuilderGetSparseTileLayout(builder.at(), of_builder));
         call!(nvnTextureGetSparseTileLayout(texture.at(), of_texture));
