@@ -1,0 +1,19 @@
+//! The embedder's C API, declared in `include/navin.h`.
+
+use std::ffi::{c_char, c_void};
+
+/// This library's version, as `navin_version` gives it.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+
+/// The library's version, `"major.minor.patch"`; the string lives as long as the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn navin_version() -> *const c_char {
+    VERSION.as_ptr().cast()
+}
+
+/// Sets the host address of guest address 0, so that every guest pointer of a later call is taken relative to it.
+/// To be called before the guest's first NVN call; null, the initial value, is for a guest in the same address space.
+#[unsafe(no_mangle)]
+pub extern "C" fn navin_set_base(base: *mut c_void) {
+    navin_abi::guest::set_base(base as usize);
+}
