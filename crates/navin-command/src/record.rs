@@ -438,8 +438,8 @@ records! {
     /// Binds textures of a stage, from a slot on: handles of 32 bits (B415), the first 16 bytes into the record,
     /// where guests store another one (B228). More than 32 are no record.
     0x26 BindTextures { imm: StageSlot, head: HandleGap, tail: [u32; 1..=32], }
-    /// Binds textures without samplers.
-    0x27 BindSeparateTextures { imm: StageSlot, tail: [u32; 1..=32], }
+    /// Binds textures without samplers: the immediate is the NVNshaderStage, the first slot follows; there are 128.
+    0x27 BindSeparateTextures { imm: u8, head: u32, tail: [u32; 1..=128], }
     /// Binds samplers without textures.
     0x28 BindSeparateSamplers { imm: StageSlot, tail: [u32; 1..=32], }
     /// Binds images.

@@ -7,6 +7,7 @@
 #![allow(non_snake_case)]
 
 mod buffer;
+pub(crate) mod command_buffer;
 mod descriptor_pools;
 pub mod device;
 mod event;
@@ -33,6 +34,7 @@ use navin_abi::FunctionId;
 /// What each module implements; [`table`] lays them over the entries that only report themselves.
 pub(crate) const LISTS: &[&[(FunctionId, table::EntryPoint)]] = &[
     buffer::ENTRIES,
+    command_buffer::ENTRIES,
     descriptor_pools::ENTRIES,
     device::ENTRIES,
     event::ENTRIES,

@@ -1,0 +1,193 @@
+//! The guest's arguments: the command buffer, arrays, ranges of slots, objects.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use navin_abi::records::{CommandBufferRecord, ProgramRecord, TextureRecord, ViewDesc};
+use navin_abi::types::*;
+use navin_abi::{GuestPtr, fault};
+use navin_command::CommandBuffer;
+use navin_command::record::U64;
+use navin_command::record::immediate::StageSlot;
+use navin_command::record::payload::{BufferRange, Object, Region, TextureRef};
+
+use crate::entry::object::{address, live, live_or_none, raw};
+
+/// Defines entry points that record. In each body the name before it is the [`CommandBuffer`], and `CALL` the
+/// function's name. `ENTRIES` lists them, together with the names in the brackets, which are defined elsewhere.
+macro_rules! commands {
+    (
+        [$($other:ident),* $(,)?]
+        $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) |$buffer:ident| $body:block)*
+    ) => {
+        $(
+            $(#[$doc])*
+            pub(crate) extern "C" fn $name(command_buffer: *mut navin_abi::types::NVNcommandBuffer, $($arg: $type),*) {
+                #[allow(dead_code)]
+                const CALL: &str = stringify!($name);
+                let Some($buffer) = $crate::entry::command_buffer::args::open(command_buffer, CALL) else { return };
+                $body
+            }
+        )*
+        $crate::entry::table::entries! { $($other,)* $($name,)* }
+    };
+}
+pub(super) use commands;
+
+/// The guest's command buffer, as its call promises one; whether it is live, the recording checks.
+#[inline(always)]
+pub(super) fn open(command_buffer: *const NVNcommandBuffer, call: &'static str) -> Option<CommandBuffer> {
+    let record = GuestPtr::<CommandBufferRecord>::new(address(command_buffer)).host();
+    // SAFETY: null or an NVNcommandBuffer of the guest's, as its call promises, used by one thread at a time.
+    let buffer = unsafe { CommandBuffer::new(record) };
+    if buffer.is_none() {
+        null(call);
+    }
+    buffer
+}
+
+/// As [`open`], but only if it was initialized; for what is not recorded.
+pub(super) fn open_live(command_buffer: *const NVNcommandBuffer, call: &'static str) -> Option<CommandBuffer> {
+    let buffer = open(command_buffer, call)?;
+    if !buffer.is_live() {
+        refuse(call, format_args!("{command_buffer:p} is no initialized NVNcommandBuffer"));
+        return None;
+    }
+    Some(buffer)
+}
+
+#[cold]
+#[inline(never)]
+fn null(call: &'static str) {
+    refuse(call, format_args!("null NVNcommandBuffer"));
+}
+
+/// Names a call's wrong argument once; the caller records nothing.
+#[cold]
+#[inline(never)]
+pub(super) fn refuse(call: &'static str, what: fmt::Arguments<'_>) {
+    fault!(key = call.as_ptr() as u64, "", "{call}: {what}; not recorded");
+}
+
+/// An array of the guest's, read where it is.
+pub(super) struct Array<'a, T> {
+    first: *const T,
+    _call: PhantomData<&'a T>,
+}
+
+impl<T: Pod> Array<'_, T> {
+    /// The array at `first`; `None`, with a fault line, for null.
+    #[inline]
+    pub(super) fn new(first: *const T, call: &'static str) -> Option<Self> {
+        if first.is_null() {
+            refuse(call, format_args!("null array"));
+            return None;
+        }
+        Some(Self { first: GuestPtr::new(address(first)).host(), _call: PhantomData })
+    }
+
+    /// Element `index`, below the number that the guest's call gave.
+    #[inline(always)]
+    pub(super) fn at(&self, index: usize) -> T {
+        // SAFETY: the guest's call promises the elements; callers ask for none beyond its count.
+        unsafe { self.first.add(index).read_unaligned() }
+    }
+}
+
+/// `first` and `count`, if they are a range within `limit` slots: `None` for an empty range, silently, and for one
+/// out of bounds, with a fault line.
+#[inline]
+pub(super) fn range(first: i32, count: i32, limit: usize, call: &'static str) -> Option<(u8, usize)> {
+    let bounds = || Some((usize::try_from(first).ok()?, usize::try_from(count).ok()?));
+    match bounds() {
+        Some((first, count)) if first + count <= limit => (count > 0).then_some((first as u8, count)),
+        _ => {
+            refuse(call, format_args!("{count} from {first} on, of {limit} that there are"));
+            None
+        }
+    }
+}
+
+/// A stage's slots from `first` on; as [`range`].
+#[inline]
+pub(super) fn slots(
+    stage: NVNshaderStage,
+    first: i32,
+    count: i32,
+    limit: usize,
+    call: &'static str,
+) -> Option<(StageSlot, usize)> {
+    let stage = shader_stage(stage, call)?;
+    let (first, count) = range(first, count, limit, call)?;
+    Some((StageSlot::new(stage, first), count))
+}
+
+/// A shader stage's number; `None`, with a fault line, for none of the six.
+#[inline]
+pub(super) fn shader_stage(stage: NVNshaderStage, call: &'static str) -> Option<u8> {
+    if !(0..=NVNshaderStage::COMPUTE.raw()).contains(&stage.raw()) {
+        refuse(call, format_args!("shader stage {stage:?}"));
+        return None;
+    }
+    Some(stage.raw() as u8)
+}
+
+/// An argument that must be in `0..limit`.
+#[inline]
+pub(super) fn index(value: i32, limit: u8, what: &str, call: &'static str) -> Option<u8> {
+    match u8::try_from(value) {
+        Ok(value) if value < limit => Some(value),
+        _ => {
+            refuse(call, format_args!("{what} {value}, which is not below {limit}"));
+            None
+        }
+    }
+}
+
+/// The bound size: NVN's are 64 bits, no buffer is larger than 32 bits say.
+#[inline]
+pub(super) fn buffer_range(range: NVNbufferRange) -> BufferRange {
+    BufferRange { address: U64::new(range.address), size: u32::try_from(range.size).unwrap_or(u32::MAX) }
+}
+
+/// A texture and a view of it: null, and bytes that are no view, see the whole texture.
+#[inline]
+pub(super) fn texture(
+    texture: *const NVNtexture,
+    view: *const NVNtextureView,
+    call: &'static str,
+) -> Option<TextureRef> {
+    let serial = live::<TextureRecord, _>(texture, call)?.serial;
+    let view = live_or_none::<ViewDesc, _>(view).unwrap_or(ViewDesc::NONE);
+    Some(TextureRef { serial: U64::new(serial), view })
+}
+
+/// NVNcopyRegion.
+#[inline]
+pub(super) fn region(region: *const NVNcopyRegion, call: &'static str) -> Option<Region> {
+    let Some(r) = raw::<NVNcopyRegion, _>(region) else {
+        refuse(call, format_args!("null NVNcopyRegion"));
+        return None;
+    };
+    Some(Region { offset: [r.xoffset, r.yoffset, r.zoffset], extent: [r.width, r.height, r.depth] })
+}
+
+/// A program's serial; null is none, which is 0.
+#[inline]
+pub(super) fn program(program: *const NVNprogram, call: &'static str) -> Option<Object> {
+    if program.is_null() {
+        return Some(Object::default());
+    }
+    Some(Object { serial: U64::new(live::<ProgramRecord, _>(program, call)?.serial) })
+}
+
+/// Bytes that the guest passes by pointer; `None`, with a fault line, for null.
+#[inline]
+pub(super) fn pointee<T: Pod, N>(pointer: *const N, call: &'static str) -> Option<T> {
+    let value = raw::<T, N>(pointer);
+    if value.is_none() {
+        refuse(call, format_args!("null argument"));
+    }
+    value
+}
