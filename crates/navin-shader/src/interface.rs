@@ -176,6 +176,8 @@ bitflags::bitflags! {
         const INT64 = 1 << 28;
         /// Subgroups must be whole warps: `requiredSubgroupSize` 32 or `REQUIRE_FULL_SUBGROUPS`.
         const FULL_SUBGROUPS = 1 << 29;
+        /// `shaderUniformTexelBufferArrayDynamicIndexing`, `shaderStorageTexelBufferArrayDynamicIndexing`.
+        const TEXEL_BUFFER_INDEXING = 1 << 30;
     }
 }
 

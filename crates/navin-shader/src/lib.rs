@@ -1,9 +1,37 @@
 //! NVN GPU programs: Maxwell machine code decoded, structured and written as SPIR-V.
+//!
+//! # The IR first
+//!
+//! Between machine code and SPIR-V stands one small IR ([`ir`]): SSA over *untyped 32-bit words*, in SPIR-V's block
+//! order. Registers of the machine have no type, so values have none either; operations say how they read their
+//! operands, and a pass gives each word a SPIR-V type at the end. Values are folded and shared while they are made, so
+//! that the passes after it only replace, mark and type, and never move anything.
+//!
+//! # The way of a program
+//!
+//! 1. [`program`] checks the control section and the GPU program that a guest hands over.
+//! 2. [`isa`] decodes words by a table that is generated from `facts/maxwell_isa.tsv`.
+//! 3. [`cfg`] resolves the divergence stack into a graph, and the graph into nested selections and loops.
+//! 4. `lower` walks these once and makes IR, a file an instruction family.
+//! 5. [`passes`] clear trivial phis, mark what is live, give types.
+//! 6. `spirv` writes the module and, on the way, the [`Interface`]: what the program reads and writes, as data.
+//!
+//! What the driver binds where is in `docs/ARCHITECTURE.md`, "Shader interface", and in [`interface::binding`]. What a
+//! program assumes of the driver's constants is a [`ConstantLayoutTable`], shared with the driver.
+//!
+//! Translation depends on the program and the options alone, never panics, and is bounded in time and memory by limits
+//! that are errors ([`TranslateError`]). An instruction without translation is an error that names it, never a guess.
 
+pub mod cfg;
 pub mod error;
 pub mod interface;
+pub mod ir;
+pub mod isa;
+mod lower;
 pub mod options;
+pub mod passes;
 pub mod program;
+mod spirv;
 
 pub use error::TranslateError;
 pub use interface::{HandleSource, ImageAccess, ImageUse, Interface, Requirements, SampledType, TextureUse, ViewKind};
@@ -11,7 +39,7 @@ pub use options::{
     AttributeType, ConstantLayout, ConstantLayoutTable, DeviceFeatures, GeometryInput, Options, TessellationDomain,
     TessellationMode, TessellationSpacing,
 };
-pub use program::{GuestProgram, ProgramError, ProgramHeader, Stage, code_size, program_key};
+pub use program::{GuestProgram, Interpolation, ProgramError, ProgramHeader, Stage, code_size, program_key};
 
 /// A translated program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +52,15 @@ pub struct Translation {
 
 /// Translates programs; keeps its arenas between them, so use one for each thread.
 #[derive(Debug, Default)]
-pub struct Translator {}
+pub struct Translator {
+    graph: cfg::Graph,
+    structure: cfg::structure::Structure,
+    builder: ir::builder::Builder,
+    memory: lower::Memory,
+    emitter: spirv::Emitter,
+    work: Vec<ir::Value>,
+    votes: Vec<i32>,
+}
 
 impl Translator {
     /// A translator with empty arenas.
@@ -38,12 +74,38 @@ impl Translator {
     /// An instruction without translation, control flow out of bounds, or a limit exceeded. Never panics; time and
     /// memory are bounded by the limits named in [`TranslateError::TooLarge`].
     pub fn translate(&mut self, program: &GuestProgram<'_>, options: &Options) -> Result<Translation, TranslateError> {
-        let _ = options;
-        Err(TranslateError::TooLarge { key: program.key, what: "every program (decoder follows)" })
+        let (types, notes) = self.build(program, options)?;
+        let (spirv, interface) = spirv::emit(&mut self.emitter, &self.builder.f, program, options, &types, notes);
+        Ok(Translation { spirv, interface })
+    }
+
+    /// The IR of `program` after all passes, as text.
+    ///
+    /// # Errors
+    /// As [`Translator::translate`].
+    pub fn print_ir(&mut self, program: &GuestProgram<'_>, options: &Options) -> Result<String, TranslateError> {
+        self.build(program, options)?;
+        Ok(ir::print::print(&self.builder.f))
+    }
+
+    fn build(
+        &mut self,
+        program: &GuestProgram<'_>,
+        options: &Options,
+    ) -> Result<(passes::types::Types, lower::Notes), TranslateError> {
+        self.graph.build(program.code, program.key)?;
+        self.structure.build(&self.graph, program.key)?;
+        self.builder.clear();
+        let notes = lower::lower(&mut self.builder, &mut self.memory, program, options, &self.graph, &self.structure)?;
+        let f = &mut self.builder.f;
+        passes::phis::run(f);
+        passes::dce::run(f, &mut self.work);
+        let types = passes::types::run(f, program.stage, options, &mut self.votes);
+        Ok((types, notes))
     }
 }
 
 /// A listing of the program's instructions, one a line.
 pub fn disassemble(program: &GuestProgram<'_>) -> String {
-    format!("; {} program, {} bytes of code\n", program.stage, program.code.len())
+    isa::disasm::disassemble(program)
 }

@@ -1,6 +1,6 @@
 //! What the caller tells the translator beyond the program: constant layout, device, types that the ISA lacks.
 
-use crate::{Stage, ViewKind};
+use crate::{SampledType, Stage, ViewKind};
 
 /// Where the driver puts what a program reads from constant banks 0 and 2 (`facts/nvn_driver_constants.md`).
 ///
@@ -242,6 +242,10 @@ pub struct Options {
     pub geometry_input: Option<GeometryInput>,
     /// View kinds of textures that an instruction leaves open (1D or buffer; queries), by word of the handle bank.
     pub texture_kinds: Vec<(u32, ViewKind)>,
+    /// Component types of stored images that the stored values leave open, by word of the image handle bank.
+    pub image_types: Vec<(u32, SampledType)>,
+    /// Fragment: colour output 1 is the second source of blending, not a second target.
+    pub dual_source: bool,
     /// Optional device features.
     pub features: DeviceFeatures,
 }
@@ -258,6 +262,8 @@ impl Options {
             patch_vertices: 32,
             geometry_input: None,
             texture_kinds: Vec::new(),
+            image_types: Vec::new(),
+            dual_source: false,
             features: DeviceFeatures::all() - DeviceFeatures::FLUSH_DENORMS - DeviceFeatures::PRESERVE_DENORMS,
         }
     }

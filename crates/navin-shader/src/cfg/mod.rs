@@ -1,0 +1,378 @@
+//! Control flow: from jumps and the divergence stack to a graph, and from the graph to structured syntax.
+//!
+//! The machine has one stack a warp: SSY, PBK, PCNT, PRET and CAL push an address, SYNC, BRK, CONT and RET pop one
+//! of their kind and go there. What the stack holds is known at translation time, so a block here is a pair of an
+//! address and a stack ([`Graph::build`]); pops become plain jumps, calls are copied into their callers. The
+//! [`structure`] module then turns the graph into the nested selections and loops that SPIR-V wants.
+
+pub mod structure;
+
+use rustc_hash::FxHashMap;
+
+use crate::TranslateError;
+use crate::isa::{Field, Instr, Op, decode, next_slot, normalise, relative_target, word_at};
+
+/// Blocks of a program, copies of called functions included.
+const BLOCK_LIMIT: usize = 8192;
+/// Instructions of a program, copies included.
+const INSTRUCTION_LIMIT: usize = 1 << 16;
+/// Entries of the divergence stack.
+const STACK_LIMIT: u32 = 64;
+
+/// A block: index into [`Graph::blocks`].
+pub type BlockId = u32;
+
+/// A condition of the machine: guard predicate and condition-code test, both of which must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Predicate 0 to 7; 7 is true.
+    pub predicate: u8,
+    /// The predicate is inverted.
+    pub inverted: bool,
+    /// Condition-code test; 15 is true.
+    pub test: u8,
+}
+
+impl Condition {
+    /// Guard and test of a control instruction.
+    fn of(instr: &Instr) -> Condition {
+        let (predicate, inverted) = instr.guard();
+        let test = if instr.has(Field::Cond) { instr.get(Field::Cond) as u8 } else { 15 };
+        Condition { predicate: predicate as u8, inverted, test }
+    }
+
+    /// Always true.
+    fn always(self) -> bool {
+        self.predicate == 7 && !self.inverted && self.test == 15
+    }
+
+    /// Never true.
+    fn never(self) -> bool {
+        self.predicate == 7 && self.inverted || self.test == 0
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terminator {
+    /// To a block.
+    Goto(BlockId),
+    /// To one of two.
+    Branch {
+        /// Condition.
+        condition: Condition,
+        /// When it holds.
+        taken: BlockId,
+        /// When not.
+        otherwise: BlockId,
+    },
+    /// The thread ends.
+    Exit,
+}
+
+/// Straight-line code.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Its instructions in [`Graph::instrs`], the terminator not included.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+    /// How it ends.
+    pub terminator: Terminator,
+}
+
+/// What an entry of the divergence stack was pushed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Entry {
+    Sync,
+    Break,
+    Continue,
+    Return,
+    LongJump,
+}
+
+/// A stack: its top entry and the stack below (0 is the empty one).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Stack {
+    below: u32,
+    entry: Entry,
+    target: u32,
+}
+
+/// The control-flow graph of a program; block 0 is the entry. Buffers are kept between programs.
+#[derive(Debug, Default)]
+pub struct Graph {
+    /// Blocks.
+    pub blocks: Vec<Block>,
+    /// Instructions of the blocks, block by block.
+    pub instrs: Vec<Instr>,
+    leaders: Vec<u64>,
+    states: FxHashMap<(u32, u32), BlockId>,
+    work: Vec<(u32, u32)>,
+    stacks: Vec<(Stack, u32)>,
+    stack_ids: FxHashMap<Stack, u32>,
+}
+
+/// Is `op` the end of a block, or a jump that may be?
+fn is_control(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Bra
+            | Op::Brx
+            | Op::Jmp
+            | Op::Jmx
+            | Op::Cal
+            | Op::Jcal
+            | Op::Ret
+            | Op::Sync
+            | Op::Brk
+            | Op::Cont
+            | Op::Longjmp
+            | Op::Exit
+    )
+}
+
+/// Does `op` carry a target in `rel24`?
+fn pushes(op: Op) -> bool {
+    matches!(op, Op::Ssy | Op::Pbk | Op::Pcnt | Op::Pret | Op::Plongjmp | Op::Pexit)
+}
+
+impl Graph {
+    /// Builds the graph of `code`; `key` is for errors.
+    ///
+    /// # Errors
+    /// A reachable word that is no instruction, a jump out of the code, a pop without an entry, an indirect jump.
+    pub fn build(&mut self, code: &[u8], key: u64) -> Result<(), TranslateError> {
+        self.blocks.clear();
+        self.instrs.clear();
+        self.states.clear();
+        self.work.clear();
+        self.stacks.clear();
+        self.stack_ids.clear();
+        self.find_leaders(code);
+        // Stack 0 is the empty one; its content is never read.
+        self.stacks.push((Stack { below: 0, entry: Entry::Sync, target: 0 }, 0));
+        self.state(8, 0, key)?;
+        let mut done = 0;
+        while done < self.work.len() {
+            let (start, stack) = self.work[done];
+            self.block(code, done, start, stack, key)?;
+            done += 1;
+        }
+        Ok(())
+    }
+
+    /// Marks every slot that a jump may reach or that follows one. Marks too many in data behind the code, which
+    /// only splits blocks.
+    fn find_leaders(&mut self, code: &[u8]) {
+        let slots = code.len() / 8;
+        self.leaders.clear();
+        self.leaders.resize(slots / 64 + 2, 0);
+        let mut mark = |offset: u32| {
+            let slot = offset as usize / 8;
+            if slot < slots {
+                self.leaders[slot / 64] |= 1 << (slot % 64);
+            }
+        };
+        mark(8);
+        for slot in 0..slots as u32 {
+            let offset = slot * 8;
+            if offset % 32 == 0 {
+                continue;
+            }
+            let Some(word) = word_at(code, offset) else { break };
+            // Control instructions all have 0xe2 or 0xe3 or 0xf0f8 (SYNC) on top.
+            if !matches!(word >> 56, 0xe2 | 0xe3 | 0xf0) {
+                continue;
+            }
+            let Some(instr) = decode(word, offset) else { continue };
+            if is_control(instr.op) {
+                mark(next_slot(offset));
+            }
+            if instr.has(Field::Rel24)
+                && let Some(target) = relative_target(offset, instr.signed(Field::Rel24))
+            {
+                mark(target);
+            }
+        }
+    }
+
+    fn is_leader(&self, offset: u32) -> bool {
+        let slot = offset as usize / 8;
+        self.leaders.get(slot / 64).is_some_and(|w| w >> (slot % 64) & 1 != 0)
+    }
+
+    /// The block that begins at `offset` with `stack`; queued when new.
+    fn state(&mut self, offset: u32, stack: u32, key: u64) -> Result<BlockId, TranslateError> {
+        let next = self.work.len() as BlockId;
+        let id = *self.states.entry((offset, stack)).or_insert(next);
+        if id == next {
+            if self.work.len() >= BLOCK_LIMIT {
+                return Err(TranslateError::TooLarge { key, what: "the number of blocks" });
+            }
+            self.work.push((offset, stack));
+        }
+        Ok(id)
+    }
+
+    /// A block of its own that ends the thread.
+    fn exit_block(&mut self, key: u64) -> Result<BlockId, TranslateError> {
+        if self.work.len() >= BLOCK_LIMIT {
+            return Err(TranslateError::TooLarge { key, what: "the number of blocks" });
+        }
+        let id = self.work.len() as BlockId;
+        self.work.push((u32::MAX, 0));
+        Ok(id)
+    }
+
+    fn push(&mut self, below: u32, entry: Entry, target: u32, at: u32, key: u64) -> Result<u32, TranslateError> {
+        let depth = self.stacks[below as usize].1 + 1;
+        if depth > STACK_LIMIT {
+            return Err(bad(key, at, "the divergence stack grows without bound (recursion, or a loop that pushes)"));
+        }
+        let stack = Stack { below, entry, target };
+        let next = self.stacks.len() as u32;
+        let id = *self.stack_ids.entry(stack).or_insert(next);
+        if id == next {
+            self.stacks.push((stack, depth));
+        }
+        Ok(id)
+    }
+
+    /// Pops to the nearest entry of `kind`: its target and the stack below it. Entries above it are dropped.
+    fn pop(&self, mut stack: u32, kind: Entry) -> Option<(u32, u32)> {
+        while stack != 0 {
+            let (top, _) = self.stacks[stack as usize];
+            stack = top.below;
+            if top.entry == kind {
+                return Some((top.target, stack));
+            }
+        }
+        None
+    }
+
+    /// Decodes one block and queues what follows it.
+    fn block(&mut self, code: &[u8], id: usize, start: u32, mut stack: u32, key: u64) -> Result<(), TranslateError> {
+        let first = self.instrs.len() as u32;
+        debug_assert_eq!(self.blocks.len(), id);
+        if start == u32::MAX {
+            self.blocks.push(Block { start: first, end: first, terminator: Terminator::Exit });
+            return Ok(());
+        }
+        let mut offset = start;
+        let terminator = loop {
+            if offset != start && self.is_leader(offset) {
+                break Terminator::Goto(self.state(offset, stack, key)?);
+            }
+            let word = word_at(code, offset).ok_or_else(|| bad(key, offset, "the code ends without EXIT"))?;
+            let instr = decode(word, offset).ok_or_else(|| TranslateError::Unsupported {
+                key,
+                offset,
+                instruction: format!("word {word:#018x}").into(),
+                reason: "no instruction has this encoding".into(),
+            })?;
+            let next = next_slot(offset);
+            let target = |instr: &Instr| {
+                relative_target(offset, instr.signed(Field::Rel24))
+                    .filter(|&t| (t as usize) < code.len() && t % 8 == 0)
+                    .ok_or_else(|| bad(key, offset, "jump out of the code"))
+            };
+            if instr.has(Field::Cbo16) && (is_control(instr.op) || pushes(instr.op)) {
+                return Err(unsupported(key, &instr, "jumps through a constant buffer are not translated"));
+            }
+            if pushes(instr.op) {
+                let entry = match instr.op {
+                    Op::Ssy => Entry::Sync,
+                    Op::Pbk => Entry::Break,
+                    Op::Pcnt => Entry::Continue,
+                    Op::Pret => Entry::Return,
+                    Op::Plongjmp => Entry::LongJump,
+                    _ => return Err(unsupported(key, &instr, "exit handlers are not translated")),
+                };
+                let to = target(&instr)?;
+                stack = self.push(stack, entry, to, offset, key)?;
+                offset = next;
+                continue;
+            }
+            if !is_control(instr.op) {
+                if self.instrs.len() >= INSTRUCTION_LIMIT {
+                    return Err(TranslateError::TooLarge { key, what: "the number of instructions" });
+                }
+                self.instrs.push(instr);
+                offset = next;
+                continue;
+            }
+            let condition = Condition::of(&instr);
+            if condition.never() {
+                offset = next;
+                continue;
+            }
+            if instr.op == Op::Exit && condition.always() {
+                break Terminator::Exit;
+            }
+            let taken = match instr.op {
+                Op::Bra => self.state(target(&instr)?, stack, key)?,
+                Op::Jmp => {
+                    let to = normalise(instr.get(Field::Abs32));
+                    if to as usize >= code.len() || to % 8 != 0 {
+                        return Err(bad(key, offset, "jump out of the code"));
+                    }
+                    self.state(to, stack, key)?
+                }
+                Op::Cal => {
+                    let to = target(&instr)?;
+                    let inner = self.push(stack, Entry::Return, next, offset, key)?;
+                    self.state(to, inner, key)?
+                }
+                Op::Exit => self.exit_block(key)?,
+                Op::Ret => match self.pop(stack, Entry::Return) {
+                    Some((to, below)) => self.state(to, below, key)?,
+                    // A return of the outermost function ends the thread.
+                    None => self.exit_block(key)?,
+                },
+                Op::Sync | Op::Brk | Op::Cont | Op::Longjmp => {
+                    let kind = match instr.op {
+                        Op::Sync => Entry::Sync,
+                        Op::Brk => Entry::Break,
+                        Op::Cont => Entry::Continue,
+                        _ => Entry::LongJump,
+                    };
+                    let (to, below) = self
+                        .pop(stack, kind)
+                        .ok_or_else(|| bad(key, offset, "the divergence stack has no entry for this instruction"))?;
+                    self.state(to, below, key)?
+                }
+                _ => return Err(unsupported(key, &instr, "indirect and absolute jumps are not translated")),
+            };
+            // CAL has a guard in no form; all others may fall through.
+            if condition.always() {
+                break Terminator::Goto(taken);
+            }
+            let otherwise = self.state(next, stack, key)?;
+            if taken == otherwise {
+                break Terminator::Goto(taken);
+            }
+            break Terminator::Branch { condition, taken, otherwise };
+        };
+        self.blocks.push(Block { start: first, end: self.instrs.len() as u32, terminator });
+        Ok(())
+    }
+
+    /// Successors of `block`.
+    pub fn successors(&self, block: BlockId) -> impl Iterator<Item = BlockId> + use<> {
+        let (a, b) = match self.blocks[block as usize].terminator {
+            Terminator::Goto(t) => (Some(t), None),
+            Terminator::Branch { taken, otherwise, .. } => (Some(taken), Some(otherwise)),
+            Terminator::Exit => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+}
+
+fn bad(key: u64, offset: u32, reason: &'static str) -> TranslateError {
+    TranslateError::BadControlFlow { key, offset, reason: reason.into() }
+}
+
+fn unsupported(key: u64, instr: &Instr, reason: &'static str) -> TranslateError {
+    TranslateError::Unsupported { key, offset: instr.offset, instruction: instr.name().into(), reason: reason.into() }
+}

@@ -1,0 +1,441 @@
+//! Attributes: inputs, outputs, interpolation, vertices of geometry and tessellation programs, the thread's end.
+//!
+//! Outputs of vertex, evaluation and geometry programs are slots of the state like registers, and are stored as whole
+//! vectors when the thread ends or a vertex is emitted; tessellation control programs store at once, since other
+//! invocations may read.
+
+use super::{Lower, NONE, Result};
+use crate::ir::{Builtin, Op as Ir, Value};
+use crate::isa::{Field, Instr, Op};
+use crate::{Interpolation, Stage};
+
+/// First word of the generic vectors.
+const GENERIC: u32 = 0x80 / 4;
+/// One past their last word.
+const GENERIC_END: u32 = 0x280 / 4;
+/// Words of the position.
+const POSITION: u32 = 0x70 / 4;
+
+impl Lower<'_, '_> {
+    /// AL2P, ALD, AST, IPA, ISBERD, OUT, PIXLD.
+    pub(super) fn attribute(&mut self, i: &Instr) -> Result<()> {
+        match i.op {
+            // Physical addresses are logical ones here.
+            Op::Al2p => {
+                let a = self.a(i);
+                let offset = self.b.word(i.get(Field::Attr11));
+                let address = self.b.op2(Ir::IAdd, a, offset);
+                self.set_dst(i, address);
+                let no = self.b.truth(false);
+                self.set_predicate(i.get(Field::Pd), no);
+                Ok(())
+            }
+            // A vertex handle is the vertex's number: the first primitive of the warp is the only one.
+            Op::Isberd => {
+                let a = self.a(i);
+                self.set_dst(i, a);
+                Ok(())
+            }
+            Op::Ald => self.load_attribute(i),
+            Op::Ast => self.store_attribute(i),
+            Op::Ipa => self.interpolate(i),
+            Op::Out => self.emit_vertex(i),
+            _ => self.pixel(i),
+        }
+    }
+
+    fn component(&mut self, vector: Value, component: u32) -> Value {
+        self.b.pure(Ir::Extract, &[vector.0, component & 3])
+    }
+
+    fn load_attribute(&mut self, i: &Instr) -> Result<()> {
+        let first = i.get(Field::Attr11) / 4;
+        for n in 0..=i.get(Field::Size) {
+            let v = if i.get(Field::A) == 255 {
+                self.input_word(i, first + n)?
+            } else {
+                let a = self.a(i);
+                let at = self.b.word((first + n) * 4);
+                let address = self.b.op2(Ir::IAdd, a, at);
+                match self.b.f.constant(address) {
+                    Some(k) => self.input_word(i, k / 4 & 255)?,
+                    None => self.computed_input(i, address)?,
+                }
+            };
+            self.set_reg(i.get(Field::Dst).saturating_add(n), v);
+        }
+        Ok(())
+    }
+
+    /// A choice among the inputs that the header lists.
+    fn computed_input(&mut self, i: &Instr, address: Value) -> Result<Value> {
+        let mut v = self.b.word(0);
+        for word in GENERIC..GENERIC_END {
+            let used = if self.program.stage == Stage::Fragment {
+                let n = word - GENERIC;
+                self.program.header.interpolation(n / 4, n % 4) != Interpolation::Unused
+            } else {
+                self.program.header.vtg_uses(word * 4, false)
+            };
+            if !used {
+                continue;
+            }
+            let input =
+                if self.program.stage == Stage::Fragment { self.varying(word) } else { self.input_word(i, word)? };
+            let at = self.b.word(word * 4);
+            let here = self.b.op2(Ir::IEq, address, at);
+            v = self.b.select(here, input, v);
+        }
+        Ok(v)
+    }
+
+    /// The input word of ALD.
+    fn input_word(&mut self, i: &Instr, word: u32) -> Result<Value> {
+        let stage = self.program.stage;
+        let address = word * 4;
+        if i.flag(Field::Patch) {
+            return self.patch_word(i, word);
+        }
+        match address {
+            0x60 => return Ok(self.builtin(Builtin::PrimitiveId)),
+            0x2F0 if stage == Stage::TessEvaluation => return Ok(self.builtin(Builtin::TessCoordX)),
+            0x2F4 if stage == Stage::TessEvaluation => return Ok(self.builtin(Builtin::TessCoordY)),
+            0x2F8 if stage == Stage::Vertex => {
+                let index = self.builtin(Builtin::InstanceIndex);
+                let base = self.builtin(Builtin::BaseInstance);
+                return Ok(self.b.op2(Ir::ISub, index, base));
+            }
+            0x2FC if stage == Stage::Vertex => return Ok(self.builtin(Builtin::VertexIndex)),
+            _ => {}
+        }
+        let generic = (GENERIC..GENERIC_END).contains(&word).then(|| (word - GENERIC) / 4);
+        if stage == Stage::Vertex {
+            let Some(location) = generic.filter(|&l| l < 16) else {
+                return self.unsupported(i, "vertex programs have no such input");
+            };
+            let vector = self.b.pure(Ir::LoadInput, &[location]);
+            return Ok(self.component(vector, word));
+        }
+        let vertex = self.reg(i.get(Field::Vtx));
+        if i.flag(Field::Out) {
+            if stage != Stage::TessControl {
+                return self.unsupported(i, "only tessellation control programs read outputs back");
+            }
+            let epoch = self.b.epoch;
+            return Ok(self.b.pure(Ir::LoadOutputAt, &[word, vertex.0, epoch]));
+        }
+        if let Some(k) = self.b.f.constant(vertex) {
+            self.notes.input_vertices = self.notes.input_vertices.max(k.saturating_add(1).min(32));
+        }
+        match (generic, address) {
+            (Some(location), _) => {
+                let vector = self.b.pure(Ir::LoadInputAt, &[location, vertex.0]);
+                Ok(self.component(vector, word))
+            }
+            (None, 0x70..=0x7C) => {
+                let vector = self.b.pure(Ir::LoadInputAt, &[POSITION_INPUT, vertex.0]);
+                Ok(self.component(vector, word))
+            }
+            (None, 0x6C | 0x2C0..=0x2DC) => Ok(self.b.pure(Ir::BuiltinAt, &[word, vertex.0])),
+            _ => self.unsupported(i, "this input attribute is not translated"),
+        }
+    }
+
+    /// Patch space: levels and per-patch vectors.
+    fn patch_word(&mut self, i: &Instr, word: u32) -> Result<Value> {
+        match self.program.stage {
+            Stage::TessControl => {
+                let epoch = self.b.epoch;
+                Ok(self.b.pure(Ir::LoadPatchOutput, &[word, epoch]))
+            }
+            Stage::TessEvaluation => Ok(match word {
+                0..=3 => self.b.pure(Ir::Builtin, &[Builtin::TessOuter0 as u32 + word]),
+                4 | 5 => self.b.pure(Ir::Builtin, &[Builtin::TessInner0 as u32 + word - 4]),
+                8.. => {
+                    let vector = self.b.pure(Ir::LoadPatch, &[(word - 8) / 4]);
+                    self.component(vector, word)
+                }
+                _ => return self.unsupported(i, "this patch attribute is not translated"),
+            }),
+            _ => self.unsupported(i, "this stage has no patch attributes"),
+        }
+    }
+
+    fn store_attribute(&mut self, i: &Instr) -> Result<()> {
+        let data = i.get(Field::Data);
+        for n in 0..=i.get(Field::Size) {
+            let v = self.reg(if data == 255 { 255 } else { data + n });
+            let word = i.get(Field::Attr11) / 4 + n;
+            if self.program.stage == Stage::TessControl {
+                if i.get(Field::A) != 255 {
+                    return self.unsupported(i, "computed output addresses in tessellation control are not translated");
+                }
+                let op = if i.flag(Field::Patch) { Ir::StorePatchWord } else { Ir::StoreOutputWord };
+                self.b.effect(op, &[word & 255, v.0]);
+                self.b.epoch += 1;
+                continue;
+            }
+            if i.flag(Field::Patch) {
+                return self.unsupported(i, "only tessellation control programs write patch attributes");
+            }
+            if i.get(Field::A) == 255 {
+                self.set_output(word & 255, v);
+                continue;
+            }
+            let a = self.a(i);
+            let at = self.b.word(word * 4);
+            let address = self.b.op2(Ir::IAdd, a, at);
+            for target in 0..256 {
+                let slot = self.slots.outputs[target as usize];
+                if slot == NONE {
+                    continue;
+                }
+                let here = self.b.word(target * 4);
+                let here = self.b.op2(Ir::IEq, address, here);
+                let old = self.m.slots[slot as usize];
+                let new = self.b.select(here, v, old);
+                self.set_output(target, new);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_output(&mut self, word: u32, v: Value) {
+        let slot = self.slots.outputs[word as usize];
+        if slot == NONE {
+            return;
+        }
+        let slot = slot as usize;
+        self.m.slots[slot] = match self.guard {
+            Some(g) => {
+                let old = self.m.slots[slot];
+                self.b.select(g, v, old)
+            }
+            None => v,
+        };
+    }
+
+    /// A generic fragment input; perspective ones come divided by w already.
+    fn varying(&mut self, word: u32) -> Value {
+        let n = word - GENERIC;
+        let vector = self.b.pure(Ir::LoadInput, &[n / 4]);
+        self.component(vector, n)
+    }
+
+    fn interpolate(&mut self, i: &Instr) -> Result<()> {
+        if self.program.stage != Stage::Fragment {
+            return self.unsupported(i, "only fragment programs interpolate");
+        }
+        let address = i.get(Field::Attr10);
+        let word = address / 4;
+        let mut v = if i.flag(Field::Idx) {
+            let a = self.a(i);
+            let at = self.b.word(address);
+            let address = self.b.op2(Ir::IAdd, a, at);
+            self.computed_input(i, address)?
+        } else {
+            match address {
+                0x60 => self.builtin(Builtin::PrimitiveId),
+                0x64 => self.builtin(Builtin::Layer),
+                0x68 => self.builtin(Builtin::ViewportIndex),
+                0x70 => self.builtin(Builtin::FragCoordX),
+                0x74 => self.builtin(Builtin::FragCoordY),
+                0x78 => self.builtin(Builtin::FragCoordZ),
+                0x7C => self.builtin(Builtin::FragCoordW),
+                0x80..=0x27C => self.interpolated(i, word)?,
+                0x2C0..=0x2DC => self.b.pure(Ir::Builtin, &[Builtin::ClipDistance0 as u32 + word - 0x2C0 / 4]),
+                0x2E0 => self.builtin(Builtin::PointCoordX),
+                0x2E4 => self.builtin(Builtin::PointCoordY),
+                0x3FC => {
+                    let front = self.b.pure(Ir::BuiltinB, &[Builtin::FrontFacing as u32]);
+                    let (ones, zero) = (self.b.word(u32::MAX), self.b.word(0));
+                    self.b.select(front, ones, zero)
+                }
+                _ => return self.unsupported(i, "this attribute has no counterpart in Vulkan"),
+            }
+        };
+        if i.flag(Field::Sat) {
+            v = self.b.op1(Ir::FSat, v);
+        }
+        self.set_dst(i, v);
+        Ok(())
+    }
+
+    /// A generic attribute at the pixel's centre, centroid or an offset; with a factor unless the host's own
+    /// perspective interpolation has applied it.
+    fn interpolated(&mut self, i: &Instr, word: u32) -> Result<Value> {
+        let n = word - GENERIC;
+        let (location, component) = (n / 4, n % 4);
+        let kind = self.program.header.interpolation(location, component);
+        let (mode, sample) = (i.get(Field::Mode), i.get(Field::Sample));
+        let v = match sample {
+            0 => self.varying(word),
+            1 | 2 if kind == Interpolation::Flat => self.varying(word),
+            1 | 2 => {
+                let zero = self.b.word(0);
+                let (mut x, mut y) = (zero, zero);
+                if sample == 2 {
+                    let c = self.reg(i.get(Field::C));
+                    let (sixteen, scale) = (self.b.word(16), self.b.float(1.0 / 4096.0));
+                    let low = self.b.op3(Ir::BfeS, c, zero, sixteen);
+                    let high = self.b.op3(Ir::BfeS, c, sixteen, sixteen);
+                    let low = self.b.op1(Ir::SToF, low);
+                    let high = self.b.op1(Ir::SToF, high);
+                    x = self.b.op2(Ir::FMul, low, scale);
+                    y = self.b.op2(Ir::FMul, high, scale);
+                }
+                let vector = self.b.pure(Ir::LoadInputSampled, &[location, sample, x.0, y.0]);
+                self.component(vector, component)
+            }
+            _ => return self.unsupported(i, "this sample position is not known"),
+        };
+        // PASS leaves a perspective attribute divided by w; MULTIPLY undoes that with its factor, which is w.
+        if mode == 0 && kind == Interpolation::Perspective {
+            let w = self.builtin(Builtin::FragCoordW);
+            return Ok(self.b.op2(Ir::FMul, v, w));
+        }
+        if mode == 1 && kind != Interpolation::Perspective {
+            let factor = self.reg(i.get(Field::B));
+            return Ok(self.b.op2(Ir::FMul, v, factor));
+        }
+        if mode == 1 {
+            // A factor other than w is applied to the quotient.
+            let factor = self.reg(i.get(Field::B));
+            let inst = *self.b.f.inst(factor);
+            let one_over_w = inst.op == Ir::FRcp && {
+                let x = self.b.f.inst(Value(inst.args[0]));
+                x.op == Ir::Builtin && x.args[0] == Builtin::FragCoordW as u32
+            };
+            // A sampled 1/w stands for w at that sample.
+            if !one_over_w && sample == 0 {
+                let w = self.builtin(Builtin::FragCoordW);
+                let quotient = self.b.op2(Ir::FMul, v, w);
+                return Ok(self.b.op2(Ir::FMul, quotient, factor));
+            }
+        }
+        Ok(v)
+    }
+
+    /// PIXLD.
+    fn pixel(&mut self, i: &Instr) -> Result<()> {
+        let v = match i.get(Field::Mode) {
+            1 => self.builtin(Builtin::SampleMask),
+            5 => self.builtin(Builtin::SampleId),
+            _ => return self.unsupported(i, "only coverage mask and sample index are translated"),
+        };
+        self.set_dst(i, v);
+        let no = self.b.truth(false);
+        self.set_predicate(i.get(Field::Pd), no);
+        Ok(())
+    }
+
+    /// KIL: the thread goes on as a helper.
+    pub(super) fn kill(&mut self, i: &Instr) -> Result<()> {
+        if self.program.stage != Stage::Fragment {
+            return self.unsupported(i, "only fragment programs kill");
+        }
+        self.notes.kills = true;
+        match i.get(Field::Cond) {
+            15 => {
+                self.b.effect(Ir::Demote, &[]);
+            }
+            0 => {}
+            n => {
+                let Some(test) = self.flag_test(n) else {
+                    return self.unsupported(i, "condition codes 24 to 29 have no known meaning");
+                };
+                let (then, merge) = (self.new_label(), self.new_label());
+                self.selection(test, then, merge, merge);
+                self.begin(then);
+                self.b.effect(Ir::Demote, &[]);
+                self.goto(merge);
+                self.begin(merge);
+            }
+        }
+        Ok(())
+    }
+
+    fn emit_vertex(&mut self, i: &Instr) -> Result<()> {
+        if self.program.stage != Stage::Geometry {
+            return self.unsupported(i, "only geometry programs emit vertices");
+        }
+        let stream = self.b_word(i)?;
+        if self.b.f.constant(stream) != Some(0) {
+            return self.unsupported(i, "only vertex stream 0 is translated");
+        }
+        let mode = i.get(Field::Mode);
+        if mode & 1 != 0 {
+            self.store_outputs();
+            self.b.effect(Ir::EmitVertex, &[0]);
+        }
+        if mode & 2 != 0 {
+            self.b.effect(Ir::EndPrimitive, &[0]);
+        }
+        let zero = self.b.word(0);
+        self.set_dst(i, zero);
+        Ok(())
+    }
+
+    /// Stores the output slots: vectors whole, the rest word by word.
+    fn store_outputs(&mut self) {
+        let value = |s: &Self, word: u32| match s.slots.outputs[word as usize] {
+            NONE => Value::NONE,
+            slot => s.m.slots[slot as usize],
+        };
+        for base in std::iter::once(POSITION).chain((GENERIC..GENERIC_END).step_by(4)) {
+            let words = [0, 1, 2, 3].map(|c| value(self, base + c));
+            if words.iter().any(|w| w.is_some()) {
+                let at = self.b.f.extra.len() as u32;
+                self.b.f.extra.extend(words.map(|w| w.0));
+                let which = if base == POSITION { POSITION_OUTPUT } else { (base - GENERIC) / 4 };
+                self.b.effect(Ir::StoreOutput, &[which, at]);
+            }
+        }
+        for word in (0x60 / 4..POSITION).chain(0x2C0 / 4..0x2E0 / 4) {
+            let v = value(self, word);
+            if v.is_some() {
+                self.b.effect(Ir::StoreOutputWord, &[word, v.0]);
+            }
+        }
+    }
+
+    /// What is stored when the thread ends.
+    pub(super) fn epilogue(&mut self) -> Result<()> {
+        match self.program.stage {
+            Stage::Vertex | Stage::TessEvaluation => self.store_outputs(),
+            Stage::Fragment => self.store_colours(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Colours lie in registers from 0 on, four for each target that the header names; then sample mask and depth.
+    fn store_colours(&mut self) {
+        let header = &self.program.header;
+        let mut register = 0;
+        for target in 0..8 {
+            if header.colour_mask(target) == 0 {
+                continue;
+            }
+            let mask = header.colour_mask(target);
+            let words = [0, 1, 2, 3].map(|c| if mask >> c & 1 != 0 { self.reg(register + c) } else { Value::NONE });
+            let at = self.b.f.extra.len() as u32;
+            self.b.f.extra.extend(words.map(|w| w.0));
+            self.b.effect(Ir::StoreColour, &[target, at]);
+            register += 4;
+        }
+        if header.writes_sample_mask() {
+            let v = self.reg(register);
+            self.b.effect(Ir::StoreSampleMask, &[v.0]);
+        }
+        if header.writes_depth() {
+            let v = self.reg(register + 1);
+            self.b.effect(Ir::StoreDepth, &[v.0]);
+        }
+    }
+}
+
+/// Number of the position in [`Ir::LoadInputAt`].
+pub(crate) const POSITION_INPUT: u32 = 32;
+/// Number of the position in [`Ir::StoreOutput`].
+pub(crate) const POSITION_OUTPUT: u32 = 32;

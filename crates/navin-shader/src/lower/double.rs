@@ -1,0 +1,138 @@
+//! Binary64 arithmetic on register pairs, low word first.
+
+use super::{Lower, Result};
+use crate::DeviceFeatures;
+use crate::ir::{Op as Ir, Value};
+use crate::isa::{Field, Instr, Op};
+
+impl Lower<'_, '_> {
+    /// Refuses doubles on devices that have none.
+    pub(super) fn needs_doubles(&self, i: &Instr) -> Result<()> {
+        if self.options.features.contains(DeviceFeatures::FLOAT64) {
+            return Ok(());
+        }
+        self.unsupported(i, "the device has no 64-bit floats")
+    }
+
+    /// The double in registers `n` and `n + 1`.
+    pub(super) fn pair(&mut self, n: u32) -> Value {
+        let low = self.reg(n);
+        let high = if n == 255 { low } else { self.reg(n + 1) };
+        self.b.op2(Ir::DPack, low, high)
+    }
+
+    /// Writes a double to registers `n` and `n + 1`.
+    pub(super) fn set_pair(&mut self, n: u32, d: Value) {
+        if n == 255 {
+            return;
+        }
+        let low = self.b.op1(Ir::DLow, d);
+        let high = self.b.op1(Ir::DHigh, d);
+        self.set_reg(n, low);
+        self.set_reg(n + 1, high);
+    }
+
+    /// Operand b as a double; immediates are its top.
+    pub(super) fn b_double(&mut self, i: &Instr) -> Result<Value> {
+        if i.has(Field::B) {
+            return Ok(self.pair(i.get(Field::B)));
+        }
+        if i.has(Field::Cbo4) {
+            return self.constant_double(i, i.get(Field::Cbi), i.get(Field::Cbo4) * 4);
+        }
+        let low = self.b.word(0);
+        let high = self.b.word((i.imm20() as u32) << 12);
+        Ok(self.b.op2(Ir::DPack, low, high))
+    }
+
+    fn constant_double(&mut self, i: &Instr, bank: u32, offset: u32) -> Result<Value> {
+        let low = self.constant(i, bank, offset)?;
+        let high = self.constant(i, bank, offset + 4)?;
+        Ok(self.b.op2(Ir::DPack, low, high))
+    }
+
+    fn c_double(&mut self, i: &Instr) -> Result<Value> {
+        if i.has(Field::C) {
+            return Ok(self.pair(i.get(Field::C)));
+        }
+        self.constant_double(i, i.get(Field::Ccbi), i.get(Field::Ccbo4) * 4)
+    }
+
+    /// Absolute value, then negation.
+    pub(super) fn modified_double(&mut self, v: Value, absolute: bool, negated: bool) -> Value {
+        let v = if absolute { self.b.op1(Ir::DAbs, v) } else { v };
+        if negated { self.b.op1(Ir::DNeg, v) } else { v }
+    }
+
+    /// Double compare by code.
+    fn compare_doubles(&mut self, cmp: u32, a: Value, b: Value) -> Value {
+        let (op, unordered) = match cmp {
+            0 => return self.b.truth(false),
+            15 => return self.b.truth(true),
+            1 | 9 => (Ir::DLt, cmp == 9),
+            2 | 10 => (Ir::DEq, cmp == 10),
+            3 | 11 => (Ir::DLe, cmp == 11),
+            4 | 12 => (Ir::DGt, cmp == 12),
+            5 | 13 => (Ir::DNe, cmp == 13),
+            6 | 14 => (Ir::DGe, cmp == 14),
+            _ => (Ir::DEq, true),
+        };
+        let x = self.b.op1(Ir::DIsNan, a);
+        let y = self.b.op1(Ir::DIsNan, b);
+        let nan = self.b.op2(Ir::BOr, x, y);
+        match cmp {
+            7 => self.b.op1(Ir::BNot, nan),
+            8 => nan,
+            _ => {
+                let t = self.b.op2(op, a, b);
+                if unordered { self.b.op2(Ir::BOr, t, nan) } else { t }
+            }
+        }
+    }
+
+    /// DADD, DMUL, DFMA, DMNMX, DSET, DSETP.
+    pub(super) fn double(&mut self, i: &Instr) -> Result<()> {
+        self.needs_doubles(i)?;
+        if i.get(Field::Rnd) != 0 {
+            return self.unsupported(i, "only rounding to nearest even is translated");
+        }
+        if self.wants_flags(i) {
+            return self.unsupported(i, "condition codes of double results are not translated");
+        }
+        let a = self.pair(i.get(Field::A));
+        let b = self.b_double(i)?;
+        let r = match i.op {
+            Op::Dmul => {
+                let b = self.modified_double(b, false, i.flag(Field::Nab));
+                self.b.op2(Ir::DMul, a, b)
+            }
+            Op::Dfma => {
+                let c = self.c_double(i)?;
+                let b = self.modified_double(b, false, i.flag(Field::Nab));
+                let c = self.modified_double(c, false, i.flag(Field::Nc));
+                self.b.op3(Ir::DFma, a, b, c)
+            }
+            _ => {
+                let a = self.modified_double(a, i.flag(Field::Aa), i.flag(Field::Na));
+                let b = self.modified_double(b, i.flag(Field::Ab), i.flag(Field::Nb));
+                match i.op {
+                    Op::Dadd => self.b.op2(Ir::DAdd, a, b),
+                    Op::Dmnmx => {
+                        let p = self.source_predicate(i);
+                        let Some(min) = self.b.f.truth(p) else {
+                            return self.unsupported(i, "a computed choice of minimum or maximum is not translated");
+                        };
+                        self.b.op2(if min { Ir::DMin } else { Ir::DMax }, a, b)
+                    }
+                    _ => {
+                        let truth = self.compare_doubles(i.get(Field::Cmp), a, b);
+                        self.set_compare(i, truth, Field::Bop);
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        self.set_pair(i.get(Field::Dst), r);
+        Ok(())
+    }
+}

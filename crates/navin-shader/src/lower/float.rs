@@ -1,0 +1,199 @@
+//! Binary32 arithmetic, compares and functions.
+//!
+//! Rounding is to nearest even; instructions that ask for another direction are refused rather than rounded wrong.
+//! Flushing of denormals is a property of the SPIR-V module, so it is counted here and decided at the end: programs
+//! of this platform flush everywhere or nowhere.
+
+use super::{Lower, Result};
+use crate::ir::{Op as Ir, Value};
+use crate::isa::{Field, Instr, Op};
+
+impl Lower<'_, '_> {
+    /// Absolute value, then negation.
+    pub(super) fn modified(&mut self, v: Value, absolute: bool, negated: bool) -> Value {
+        let v = if absolute { self.b.op1(Ir::FAbs, v) } else { v };
+        if negated { self.b.op1(Ir::FNeg, v) } else { v }
+    }
+
+    fn count_flush(&mut self, flush: bool) {
+        if flush {
+            self.notes.flushing += 1;
+        } else {
+            self.notes.keeping += 1;
+        }
+    }
+
+    fn saturated(&mut self, i: &Instr, v: Value) -> Value {
+        if i.flag(Field::Sat) { self.b.op1(Ir::FSat, v) } else { v }
+    }
+
+    /// Condition flags of a float result: zero and sign, both when it is NaN.
+    fn float_flags(&mut self, i: &Instr, r: Value) {
+        if !self.wants_flags(i) {
+            return;
+        }
+        let zero = self.b.word(0);
+        let nan = self.b.op1(Ir::FIsNan, r);
+        let z = self.b.op2(Ir::FEq, r, zero);
+        let n = self.b.op2(Ir::FLt, r, zero);
+        let (z, n) = (self.b.op2(Ir::BOr, z, nan), self.b.op2(Ir::BOr, n, nan));
+        let no = self.b.truth(false);
+        self.set_flags([z, n, no, no]);
+    }
+
+    /// FADD, FMUL, FFMA.
+    pub(super) fn float_arithmetic(&mut self, i: &Instr) -> Result<()> {
+        if i.get(Field::Rnd) != 0 {
+            return self.unsupported(i, "only rounding to nearest even is translated");
+        }
+        let a = self.a(i);
+        let b = self.b_float(i)?;
+        let fmz = i.get(Field::Fmz);
+        self.count_flush(i.flag(Field::Ftz) || fmz != 0);
+        let mut r = match i.op {
+            Op::Fadd | Op::Fadd32i => {
+                let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
+                let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
+                self.b.op2(Ir::FAdd, a, b)
+            }
+            Op::Fmul | Op::Fmul32i => {
+                let a = match i.get(Field::Scale) {
+                    0 => a,
+                    n => {
+                        let scale = [1.0, 0.5, 0.25, 0.125, 8.0, 4.0, 2.0, 1.0][n as usize & 7];
+                        let scale = self.b.float(scale);
+                        self.b.op2(Ir::FMul, a, scale)
+                    }
+                };
+                let b = self.modified(b, false, i.flag(Field::Nab));
+                self.b.op2(Ir::FMul, a, b)
+            }
+            _ => {
+                let c = if i.op == Op::Ffma { self.c_word(i)? } else { self.reg(i.get(Field::Dst)) };
+                let b = self.modified(b, false, i.flag(Field::Nab));
+                let c = self.modified(c, false, i.flag(Field::Nc));
+                self.b.op3(Ir::FFma, a, b, c)
+            }
+        };
+        if fmz == 2 {
+            // Zero times anything is zero: the result is the addend, or 0.
+            let zero = self.b.word(0);
+            let rest = match i.op {
+                Op::Ffma => {
+                    let c = self.c_word(i)?;
+                    self.modified(c, false, i.flag(Field::Nc))
+                }
+                Op::Ffma32i => {
+                    let c = self.reg(i.get(Field::Dst));
+                    self.modified(c, false, i.flag(Field::Nc))
+                }
+                _ => zero,
+            };
+            let x = self.b.op2(Ir::FEq, a, zero);
+            let y = self.b.op2(Ir::FEq, b, zero);
+            let either = self.b.op2(Ir::BOr, x, y);
+            r = self.b.select(either, rest, r);
+        }
+        r = self.saturated(i, r);
+        self.float_flags(i, r);
+        self.set_dst(i, r);
+        Ok(())
+    }
+
+    /// Float compare by code.
+    pub(super) fn compare_floats(&mut self, cmp: u32, a: Value, b: Value) -> Value {
+        let op = match cmp {
+            0 => return self.b.truth(false),
+            1 => Ir::FLt,
+            2 => Ir::FEq,
+            3 => Ir::FLe,
+            4 => Ir::FGt,
+            5 => Ir::FNe,
+            6 => Ir::FGe,
+            7 | 8 => {
+                let x = self.b.op1(Ir::FIsNan, a);
+                let y = self.b.op1(Ir::FIsNan, b);
+                let any = self.b.op2(Ir::BOr, x, y);
+                return if cmp == 7 { self.b.op1(Ir::BNot, any) } else { any };
+            }
+            9 => Ir::FLtU,
+            10 => Ir::FEqU,
+            11 => Ir::FLeU,
+            12 => Ir::FGtU,
+            13 => Ir::FNeU,
+            14 => Ir::FGeU,
+            _ => return self.b.truth(true),
+        };
+        self.b.op2(op, a, b)
+    }
+
+    /// FMNMX, FSET, FSETP, FCMP.
+    pub(super) fn float_compare(&mut self, i: &Instr) -> Result<()> {
+        let a = self.a(i);
+        let b = self.b_float(i)?;
+        self.count_flush(i.flag(Field::Ftz));
+        match i.op {
+            Op::Fcmp => {
+                let c = self.c_word(i)?;
+                let zero = self.b.word(0);
+                let truth = self.compare_floats(i.get(Field::Cmp), c, zero);
+                let r = self.b.select(truth, a, b);
+                self.set_dst(i, r);
+            }
+            Op::Fmnmx => {
+                let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
+                let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
+                let p = self.source_predicate(i);
+                let r = self.choose(p, Ir::FMin, Ir::FMax, a, b);
+                self.float_flags(i, r);
+                self.set_dst(i, r);
+            }
+            Op::Fset | Op::Fsetp => {
+                let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
+                let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
+                let truth = self.compare_floats(i.get(Field::Cmp), a, b);
+                self.set_compare(i, truth, Field::Bop);
+            }
+            _ => return self.unsupported(i, "the division check has no translation"),
+        }
+        Ok(())
+    }
+
+    /// MUFU, and RRO, which only prepares its operand.
+    pub(super) fn float_function(&mut self, i: &Instr) -> Result<()> {
+        if i.op == Op::Rro {
+            let b = self.b_float(i)?;
+            let r = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
+            self.set_dst(i, r);
+            return Ok(());
+        }
+        let a = self.a(i);
+        let op = match i.get(Field::Op) {
+            0 => Ir::FCos,
+            1 => Ir::FSin,
+            2 => Ir::FExp2,
+            3 => Ir::FLog2,
+            4 => Ir::FRcp,
+            5 => Ir::FRsq,
+            8 => Ir::FSqrt,
+            n @ (6 | 7) => {
+                // High word of a double in, high word of the result out; the sign bit takes the modifiers.
+                let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
+                self.needs_doubles(i)?;
+                let zero = self.b.word(0);
+                let d = self.b.op2(Ir::DPack, zero, a);
+                let d = self.b.op1(if n == 6 { Ir::DRcp } else { Ir::DRsq }, d);
+                let r = self.b.op1(Ir::DHigh, d);
+                self.set_dst(i, r);
+                return Ok(());
+            }
+            _ => return self.unsupported(i, "this function is not known"),
+        };
+        let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
+        // The reciprocal of the interpolated 1/w is w, which the host's interpolation has applied already.
+        let r = self.b.op1(op, a);
+        let r = self.saturated(i, r);
+        self.set_dst(i, r);
+        Ok(())
+    }
+}

@@ -1,0 +1,689 @@
+//! Lowering: instructions to IR, along the structured events.
+//!
+//! [`Lower`] walks [`Structure::events`] once and keeps the machine's state as SSA values, one *slot* a register,
+//! predicate, condition flag and pending output. Where paths meet it compares the states that arrive and makes phis
+//! for the slots that differ; at a loop's head it makes phis for the slots that the loop writes. Guards become
+//! selects, or a selection where the instruction has an effect. Each instruction family has its file.
+
+mod attribute;
+mod convert;
+mod double;
+mod float;
+mod integer;
+mod memory;
+mod operand;
+mod surface;
+mod texture;
+mod warp;
+
+use rustc_hash::FxHashMap;
+
+use crate::cfg::structure::{Event, Label, Structure, Test};
+use crate::cfg::{BlockId, Condition, Graph};
+use crate::ir::builder::Builder;
+use crate::ir::{Op as Ir, Value};
+use crate::isa::{Field, Instr, Op};
+use crate::{GuestProgram, Options, Stage, TranslateError};
+
+pub(crate) use attribute::{POSITION_INPUT, POSITION_OUTPUT};
+pub(crate) use texture::{dimensions, is_array};
+
+pub(crate) type Result<T> = std::result::Result<T, TranslateError>;
+
+/// Instructions of IR that one program may grow to.
+const IR_LIMIT: usize = 1 << 20;
+/// Words of saved states.
+const STATE_LIMIT: usize = 1 << 24;
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// A way into a block: the block it comes from and the state there.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: Label,
+    state: u32,
+    next: u32,
+}
+
+/// A loop being lowered.
+#[derive(Clone, Debug)]
+struct OpenLoop {
+    header: Label,
+    /// State at the head, phis included.
+    state: u32,
+    /// Slots with phis.
+    phis: Vec<(u32, Value)>,
+}
+
+/// What [`Lower`] keeps from program to program.
+#[derive(Debug, Default)]
+pub struct Memory {
+    slots: Vec<Value>,
+    states: Vec<Value>,
+    edges: Vec<Edge>,
+    first_edge: Vec<u32>,
+    named: Vec<bool>,
+    resumes: Vec<bool>,
+    parent: Vec<u32>,
+    writes: Vec<u64>,
+    multiplies: FxHashMap<Value, integer::Multiply>,
+}
+
+/// Numbers of the slots.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    registers: u32,
+    /// Slot of an output word by address / 4, `NONE` where none.
+    outputs: [u32; 256],
+    count: u32,
+}
+
+impl Slots {
+    fn predicate(&self, n: u32) -> u32 {
+        self.registers + n
+    }
+
+    /// Flag 0 zero, 1 sign, 2 carry, 3 overflow.
+    fn flag(&self, n: u32) -> u32 {
+        self.registers + 7 + n
+    }
+
+    fn exit(&self) -> u32 {
+        self.registers + 11
+    }
+
+    fn is_truth(&self, slot: u32) -> bool {
+        (self.registers..self.registers + 11).contains(&slot)
+    }
+}
+
+/// What the lowering learns for the interface and the module header.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Notes {
+    /// Float instructions that flush denormals, and those that keep them.
+    pub flushing: u32,
+    /// See `flushing`.
+    pub keeping: u32,
+    /// One past the highest input vertex read with a constant index.
+    pub input_vertices: u32,
+    /// The program kills pixels.
+    pub kills: bool,
+}
+
+/// Lowers one program.
+pub(crate) struct Lower<'a, 'p> {
+    b: &'a mut Builder,
+    m: &'a mut Memory,
+    program: &'a GuestProgram<'p>,
+    options: &'a Options,
+    graph: &'a Graph,
+    structure: &'a Structure,
+    slots: Slots,
+    notes: Notes,
+    guard: Option<Value>,
+    current: Label,
+    dead: bool,
+    labels: u32,
+    loops: Vec<OpenLoop>,
+    flags_used: bool,
+    place: u32,
+}
+
+/// Lowers `program` into `b.f`.
+pub(crate) fn lower(
+    b: &mut Builder,
+    m: &mut Memory,
+    program: &GuestProgram<'_>,
+    options: &Options,
+    graph: &Graph,
+    structure: &Structure,
+) -> Result<Notes> {
+    let (slots, flags_used) = scan(program, graph);
+    let mut lower = Lower {
+        b,
+        m,
+        program,
+        options,
+        graph,
+        structure,
+        slots,
+        notes: Notes::default(),
+        guard: None,
+        current: 0,
+        dead: false,
+        labels: structure.labels,
+        loops: Vec::new(),
+        flags_used,
+        place: 0,
+    };
+    lower.run()?;
+    Ok(lower.notes)
+}
+
+/// Registers that an instruction writes from its destination on; too many rather than too few.
+fn width(instr: &Instr) -> u32 {
+    match instr.op {
+        Op::Ald | Op::Ldc | Op::Ldg | Op::LdgPred | Op::Ldl | Op::Lds | Op::Ld => 4,
+        Op::Tex | Op::TexB | Op::Texs | Op::Tld | Op::TldB | Op::Tlds | Op::Tld4 | Op::Tld4B | Op::Tld4s => 4,
+        Op::TexsF16 | Op::TldsF16 | Op::Tld4sF16 | Op::Txd | Op::TxdB | Op::Txq | Op::TxqB => 4,
+        Op::Tmml | Op::TmmlB | Op::SuldD | Op::SuldP | Op::SuatomD | Op::SuatomDCas => 4,
+        Op::Atom | Op::AtomCas | Op::Atoms | Op::AtomsCas | Op::F2f | Op::F2i | Op::I2f | Op::I2i => 2,
+        Op::Dadd | Op::Dmul | Op::Dfma | Op::Dmnmx | Op::Cs2r => 2,
+        _ => 1,
+    }
+}
+
+/// Finds how many registers and which outputs the code has, and whether anything reads condition flags.
+fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
+    let mut registers = program.registers.max(4);
+    let mut flags = false;
+    let mut outputs = [NONE; 256];
+    let mut computed = false;
+    let vtg = matches!(program.stage, Stage::Vertex | Stage::TessEvaluation | Stage::Geometry);
+    for instr in &graph.instrs {
+        for field in [Field::Dst, Field::Dst2, Field::A, Field::B, Field::C, Field::Data] {
+            let r = instr.get(field);
+            if instr.has(field) && r != 255 {
+                registers = registers.max(r + 8);
+            }
+        }
+        flags |= instr.flag(Field::X) || instr.get(Field::Xmode) != 0 || instr.flag(Field::Ccpr);
+        flags |= instr.has(Field::Cond) && !matches!(instr.op, Op::Nop) && !matches!(instr.get(Field::Cond), 0 | 15);
+        if vtg && instr.op == Op::Ast && !instr.flag(Field::Patch) {
+            if instr.get(Field::A) != 255 {
+                computed = true;
+            } else {
+                for i in 0..=instr.get(Field::Size) {
+                    outputs[((instr.get(Field::Attr11) / 4 + i) & 255) as usize] = 0;
+                }
+            }
+        }
+    }
+    if computed {
+        for word in 0..256 {
+            if program.header.vtg_uses(word * 4, true) {
+                outputs[word as usize] = 0;
+            }
+        }
+    }
+    for block in &graph.blocks {
+        if let crate::cfg::Terminator::Branch { condition, .. } = block.terminator {
+            flags |= condition.test != 15;
+        }
+    }
+    let registers = registers.min(255);
+    let mut count = registers + 12;
+    for slot in outputs.iter_mut().filter(|s| **s == 0) {
+        *slot = count;
+        count += 1;
+    }
+    (Slots { registers, outputs, count }, flags)
+}
+
+/// Has the instruction an effect that a select cannot undo?
+fn has_effect(stage: Stage, op: Op) -> bool {
+    match op {
+        Op::Ast => stage == Stage::TessControl,
+        Op::Stg | Op::St | Op::Stl | Op::Sts | Op::Red | Op::Atom | Op::AtomCas | Op::Atoms | Op::AtomsCas => true,
+        Op::SustD | Op::SustP | Op::SuatomD | Op::SuatomDCas | Op::SuatomP | Op::SuatomPCas => true,
+        Op::SuredD | Op::SuredP | Op::Kil | Op::Out | Op::Bar | Op::Membar | Op::Vote => true,
+        Op::Shfl => stage != Stage::Fragment,
+        _ => false,
+    }
+}
+
+impl Lower<'_, '_> {
+    fn run(&mut self) -> Result<()> {
+        let zero = self.b.word(0);
+        let no = self.b.truth(false);
+        self.m.slots.clear();
+        for slot in 0..self.slots.count {
+            self.m.slots.push(if self.slots.is_truth(slot) { no } else { zero });
+        }
+        self.m.states.clear();
+        self.m.edges.clear();
+        self.m.first_edge.clear();
+        self.m.named.clear();
+        self.m.resumes.clear();
+        self.m.parent.clear();
+        self.m.multiplies.clear();
+        self.grow_labels();
+        self.find_writes();
+        let scope = self.b.enter(None);
+        self.b.push(Ir::Label, [0, scope, NONE, NONE, NONE]);
+        let structure = self.structure;
+        for event in &structure.events {
+            self.event(*event)?;
+            if self.b.f.insts.len() > IR_LIMIT || self.m.states.len() > STATE_LIMIT {
+                return Err(TranslateError::TooLarge { key: self.program.key, what: "the translated program" });
+            }
+        }
+        if !self.dead {
+            self.b.push(Ir::Unreachable, [NONE; 5]);
+        }
+        Ok(())
+    }
+
+    fn grow_labels(&mut self) {
+        let n = self.labels as usize;
+        self.m.first_edge.resize(n, NONE);
+        self.m.named.resize(n, false);
+        self.m.resumes.resize(n, false);
+        self.m.parent.resize(n, 0);
+    }
+
+    fn new_label(&mut self) -> Label {
+        self.labels += 1;
+        self.grow_labels();
+        self.labels - 1
+    }
+
+    /// Slots that each block writes: a bit set a block.
+    fn find_writes(&mut self) {
+        let words = self.set_words();
+        self.m.writes.clear();
+        self.m.writes.resize(words * self.graph.blocks.len(), 0);
+        for (i, block) in self.graph.blocks.iter().enumerate() {
+            let set = &mut self.m.writes[i * words..(i + 1) * words];
+            let mut add = |slot: u32| {
+                if let Some(w) = set.get_mut(slot as usize / 64) {
+                    *w |= 1 << (slot % 64);
+                }
+            };
+            for instr in &self.graph.instrs[block.start as usize..block.end as usize] {
+                for field in [Field::Dst, Field::Dst2] {
+                    let r = instr.get(field);
+                    if instr.has(field) && r != 255 {
+                        for k in 0..width(instr) {
+                            if r + k < self.slots.registers {
+                                add(r + k);
+                            }
+                        }
+                    }
+                }
+                for field in [Field::Pd, Field::Pdn] {
+                    if instr.has(field) && instr.get(field) != 7 {
+                        add(self.slots.predicate(instr.get(field)));
+                    }
+                }
+                if instr.op == Op::R2p {
+                    (0..11).for_each(|p| add(self.slots.predicate(p)));
+                }
+                if instr.flag(Field::Cc) || instr.get(Field::Xmode) != 0 {
+                    (0..4).for_each(|n| add(self.slots.flag(n)));
+                }
+                if instr.op == Op::Ast || instr.op == Op::Out {
+                    self.slots.outputs.iter().filter(|s| **s != NONE).for_each(|&s| add(s));
+                }
+            }
+        }
+    }
+
+    fn set_words(&self) -> usize {
+        self.slots.count as usize / 64 + 1
+    }
+
+    /// Saves the state.
+    fn save(&mut self) -> u32 {
+        let at = self.m.states.len() as u32;
+        self.m.states.extend_from_slice(&self.m.slots);
+        at
+    }
+
+    fn edge(&mut self, to: Label, state: u32) {
+        let edge = Edge { from: self.current, state, next: self.m.first_edge[to as usize] };
+        self.m.first_edge[to as usize] = self.m.edges.len() as u32;
+        self.m.edges.push(edge);
+    }
+
+    fn goto(&mut self, to: Label) {
+        if self.dead {
+            return;
+        }
+        let state = self.save();
+        self.edge(to, state);
+        self.b.push(Ir::Goto, [to, NONE, NONE, NONE, NONE]);
+        self.dead = true;
+    }
+
+    /// A block begins: the states that arrive are joined.
+    fn begin(&mut self, label: Label) {
+        let first = self.m.first_edge[label as usize];
+        if first == NONE && !self.m.named[label as usize] {
+            self.dead = true;
+            return;
+        }
+        let parent = self.m.parent[label as usize];
+        let scope = self.b.enter(Some(parent));
+        self.b.push(Ir::Label, [label, scope, parent, NONE, NONE]);
+        self.current = label;
+        if first == NONE {
+            // A resume block jumps back even when nothing arrives there: `close_loop` ends it.
+            self.dead = true;
+            if !self.m.resumes[label as usize] {
+                self.b.push(Ir::Unreachable, [NONE; 5]);
+            }
+            return;
+        }
+        self.dead = false;
+        let edge = self.m.edges[first as usize];
+        let n = self.slots.count as usize;
+        let start = edge.state as usize;
+        self.m.slots.clear();
+        self.m.slots.extend_from_slice(&self.m.states[start..start + n]);
+        if edge.next == NONE {
+            return;
+        }
+        for slot in 0..n {
+            let value = self.m.slots[slot];
+            let mut at = edge.next;
+            let mut differs = false;
+            while at != NONE {
+                let other = self.m.edges[at as usize];
+                differs |= self.m.states[other.state as usize + slot] != value;
+                at = other.next;
+            }
+            if !differs {
+                continue;
+            }
+            let list = self.b.f.extra.len() as u32;
+            let mut pairs = 0;
+            let mut at = first;
+            while at != NONE {
+                let other = self.m.edges[at as usize];
+                self.b.f.extra.push(other.from);
+                self.b.f.extra.push(self.m.states[other.state as usize + slot].0);
+                pairs += 1;
+                at = other.next;
+            }
+            let op = if self.slots.is_truth(slot as u32) { Ir::PhiB } else { Ir::Phi };
+            self.m.slots[slot] = self.b.push(op, [list, pairs, NONE, NONE, NONE]);
+        }
+    }
+
+    fn event(&mut self, event: Event) -> Result<()> {
+        match event {
+            Event::Label(label) => self.begin(label),
+            Event::Code(block) => {
+                if !self.dead {
+                    self.block(block)?;
+                }
+            }
+            Event::Goto(label) => self.goto(label),
+            Event::If { test, then, otherwise, merge } => {
+                if !self.dead {
+                    let condition = match test {
+                        Test::Machine(c) => self.condition(c)?,
+                        Test::Exit(n) => {
+                            let exit = self.m.slots[self.slots.exit() as usize];
+                            let n = self.b.word(n);
+                            self.b.op2(Ir::IEq, exit, n)
+                        }
+                    };
+                    self.selection(condition, then, otherwise, merge);
+                }
+            }
+            Event::Scope { body, merge } => {
+                if !self.dead {
+                    let scope = self.b.scope();
+                    let state = self.save();
+                    self.edge(body, state);
+                    self.m.parent[body as usize] = scope;
+                    self.m.parent[merge as usize] = scope;
+                    self.m.named[merge as usize] = true;
+                    self.b.push(Ir::Scope, [body, merge, NONE, NONE, NONE]);
+                    self.dead = true;
+                }
+            }
+            Event::Loop { header, body, merge, resume, index } => self.open_loop(header, body, merge, resume, index),
+            Event::Repeat(header) => self.close_loop(header)?,
+            Event::SetExit(n) => {
+                let value = self.b.word(n);
+                self.m.slots[self.slots.exit() as usize] = value;
+            }
+            Event::SelectExit { condition, taken, otherwise } => {
+                if !self.dead {
+                    let c = self.condition(condition)?;
+                    let (t, o) = (self.b.word(taken), self.b.word(otherwise));
+                    self.m.slots[self.slots.exit() as usize] = self.b.select(c, t, o);
+                }
+            }
+            Event::Dispatch { first, count, merge } => {
+                if !self.dead {
+                    let scope = self.b.scope();
+                    let state = self.save();
+                    for label in first..first + count {
+                        self.edge(label, state);
+                        self.m.parent[label as usize] = scope;
+                    }
+                    self.edge(merge, state);
+                    self.m.parent[merge as usize] = scope;
+                    self.m.named[merge as usize] = true;
+                    let exit = self.m.slots[self.slots.exit() as usize];
+                    self.b.push(Ir::Dispatch, [exit.0, first, count, merge, NONE]);
+                    self.dead = true;
+                }
+            }
+            Event::Exit => {
+                if !self.dead {
+                    self.epilogue()?;
+                    self.b.push(Ir::Return, [NONE; 5]);
+                    self.dead = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the block with a selection.
+    fn selection(&mut self, condition: Value, then: Label, otherwise: Label, merge: Label) {
+        let scope = self.b.scope();
+        let state = self.save();
+        self.m.named[merge as usize] = true;
+        self.m.parent[merge as usize] = scope;
+        for label in [then, otherwise] {
+            self.edge(label, state);
+            // Labels of outer constructs have their scope already.
+            if !self.m.named[label as usize] {
+                self.m.parent[label as usize] = scope;
+            }
+        }
+        self.b.push(Ir::If, [condition.0, then, otherwise, merge, NONE]);
+        self.dead = true;
+    }
+
+    fn open_loop(&mut self, header: Label, body: Label, merge: Label, resume: Label, index: u32) {
+        if self.dead {
+            return;
+        }
+        let from = self.current;
+        self.b.push(Ir::Goto, [header, NONE, NONE, NONE, NONE]);
+        let outer = self.b.scope();
+        let scope = self.b.enter(Some(outer));
+        self.b.push(Ir::Label, [header, scope, outer, NONE, NONE]);
+        self.current = header;
+        self.b.epoch += 1;
+        let words = self.set_words();
+        let mut set = vec![0u64; words];
+        for block in 0..self.graph.blocks.len() {
+            if self.structure.contains(index, block as BlockId) {
+                for (w, &x) in set.iter_mut().zip(&self.m.writes[block * words..(block + 1) * words]) {
+                    *w |= x;
+                }
+            }
+        }
+        let exit = self.slots.exit();
+        set[exit as usize / 64] |= 1 << (exit % 64);
+        let mut phis = Vec::new();
+        for slot in 0..self.slots.count {
+            if set[slot as usize / 64] >> (slot % 64) & 1 == 0 {
+                continue;
+            }
+            let list = self.b.f.extra.len() as u32;
+            let entry = self.m.slots[slot as usize];
+            self.b.f.extra.extend([from, entry.0, resume, entry.0]);
+            let op = if self.slots.is_truth(slot) { Ir::PhiB } else { Ir::Phi };
+            let phi = self.b.push(op, [list, 2, NONE, NONE, NONE]);
+            self.m.slots[slot as usize] = phi;
+            phis.push((slot, phi));
+        }
+        let state = self.save();
+        self.loops.push(OpenLoop { header, state, phis });
+        self.b.push(Ir::Loop, [body, merge, resume, NONE, NONE]);
+        self.edge(body, state);
+        for label in [body, merge, resume] {
+            self.m.parent[label as usize] = scope;
+        }
+        self.m.named[merge as usize] = true;
+        self.m.named[resume as usize] = true;
+        self.m.resumes[resume as usize] = true;
+        self.dead = true;
+    }
+
+    /// The resume block ends: its state goes into the head's phis.
+    fn close_loop(&mut self, header: Label) -> Result<()> {
+        let Some(open) = self.loops.last().filter(|l| l.header == header).cloned() else { return Ok(()) };
+        self.loops.pop();
+        if !self.dead {
+            let n = self.slots.count as usize;
+            let start = open.state as usize;
+            for (slot, phi) in &open.phis {
+                let list = self.b.f.inst(*phi).args[0] as usize;
+                self.b.f.extra[list + 3] = self.m.slots[*slot as usize].0;
+                self.m.states[start + *slot as usize] = self.m.slots[*slot as usize];
+            }
+            if self.m.slots[..n] != self.m.states[start..start + n] {
+                return Err(TranslateError::BadControlFlow {
+                    key: self.program.key,
+                    offset: 0,
+                    reason: "a loop changes state that none of its instructions names".into(),
+                });
+            }
+        }
+        self.b.push(Ir::Goto, [header, NONE, NONE, NONE, NONE]);
+        self.b.epoch += 1;
+        self.dead = true;
+        Ok(())
+    }
+
+    /// Truth of a condition of the machine.
+    fn condition(&mut self, c: Condition) -> Result<Value> {
+        let p = self.predicate(u32::from(c.predicate), c.inverted);
+        if c.test == 15 {
+            return Ok(p);
+        }
+        let test = self.flag_test(u32::from(c.test)).ok_or_else(|| TranslateError::BadControlFlow {
+            key: self.program.key,
+            offset: 0,
+            reason: "condition codes 24 to 29 have no known meaning".into(),
+        })?;
+        Ok(self.b.op2(Ir::BAnd, p, test))
+    }
+
+    /// The instructions of a block.
+    fn block(&mut self, block: BlockId) -> Result<()> {
+        let graph = self.graph;
+        let block = graph.blocks[block as usize];
+        let instrs = &graph.instrs[block.start as usize..block.end as usize];
+        let mut i = 0;
+        while i < instrs.len() {
+            let instr = &instrs[i];
+            let (p, inverted) = instr.guard();
+            if p == 7 {
+                if !inverted {
+                    self.instruction(instr)?;
+                }
+                i += 1;
+                continue;
+            }
+            // Neighbours under one guard are one selection when one of them has an effect.
+            let mut end = i;
+            let mut effect = false;
+            while end < instrs.len() && instrs[end].guard() == (p, inverted) {
+                effect |= has_effect(self.program.stage, instrs[end].op);
+                end += 1;
+                if writes_predicate(&instrs[end - 1], p) {
+                    break;
+                }
+            }
+            let guard = self.predicate(p, inverted);
+            if let Some(t) = self.b.f.truth(guard) {
+                if t {
+                    for instr in &instrs[i..end] {
+                        self.instruction(instr)?;
+                    }
+                }
+            } else if effect {
+                let (then, merge) = (self.new_label(), self.new_label());
+                self.selection(guard, then, merge, merge);
+                self.begin(then);
+                for instr in &instrs[i..end] {
+                    self.instruction(instr)?;
+                }
+                self.goto(merge);
+                self.begin(merge);
+            } else {
+                self.guard = Some(guard);
+                for instr in &instrs[i..end] {
+                    let done = self.instruction(instr);
+                    if done.is_err() {
+                        self.guard = None;
+                        return done;
+                    }
+                }
+                self.guard = None;
+            }
+            i = end;
+        }
+        Ok(())
+    }
+
+    fn unsupported<T>(&self, instr: &Instr, reason: &'static str) -> Result<T> {
+        Err(TranslateError::Unsupported {
+            key: self.program.key,
+            offset: instr.offset,
+            instruction: instr.name().into(),
+            reason: reason.into(),
+        })
+    }
+
+    /// One instruction, its guard apart.
+    fn instruction(&mut self, i: &Instr) -> Result<()> {
+        match i.op {
+            // Waits, hints and cache control have no effect on values.
+            Op::Nop | Op::Depbar | Op::Cctl | Op::Cctll | Op::Cctlt | Op::Sam | Op::Ram => Ok(()),
+            Op::Mov | Op::Mov32i | Op::Sel | Op::S2r | Op::Cs2r => self.moves(i),
+            Op::Iadd | Op::Iadd32i | Op::Iadd3 | Op::Iscadd | Op::Iscadd32i | Op::Lea | Op::LeaHi => self.add(i),
+            Op::Imul | Op::Imul32i | Op::Imad | Op::Imad32i | Op::Xmad | Op::Idp => self.multiply(i),
+            Op::Shl | Op::Shr | Op::ShfL | Op::ShfR | Op::Bfe | Op::Bfi => self.shift(i),
+            Op::Lop | Op::Lop32i | Op::Lop3 | Op::Prmt | Op::Popc | Op::Flo | Op::Imnmx => self.bits(i),
+            Op::Iset | Op::Isetp | Op::Icmp | Op::Pset | Op::Psetp | Op::Cset | Op::Csetp => self.compare(i),
+            Op::P2r | Op::R2p => self.predicate_moves(i),
+            Op::Fadd | Op::Fadd32i | Op::Fmul | Op::Fmul32i | Op::Ffma | Op::Ffma32i => self.float_arithmetic(i),
+            Op::Fmnmx | Op::Fset | Op::Fsetp | Op::Fcmp | Op::Fchk => self.float_compare(i),
+            Op::Mufu | Op::Rro => self.float_function(i),
+            Op::Dadd | Op::Dmul | Op::Dfma | Op::Dmnmx | Op::Dset | Op::Dsetp => self.double(i),
+            Op::F2f | Op::F2i | Op::I2f | Op::I2i => self.conversion(i),
+            Op::Ldc | Op::Ldg | Op::Stg | Op::Ldl | Op::Stl | Op::Lds | Op::Sts => self.memory(i),
+            Op::Atom | Op::AtomCas | Op::Red | Op::Atoms | Op::AtomsCas => self.atomic(i),
+            Op::Membar | Op::Bar => self.barrier(i),
+            Op::Al2p | Op::Ald | Op::Ast | Op::Ipa | Op::Isberd | Op::Out | Op::Pixld => self.attribute(i),
+            Op::Kil => self.kill(i),
+            Op::Tex | Op::TexB | Op::Texs | Op::TexsF16 | Op::Tld | Op::TldB | Op::Tlds | Op::TldsF16 => {
+                self.texture(i)
+            }
+            Op::Tld4 | Op::Tld4B | Op::Tld4s | Op::Tld4sF16 | Op::Txd | Op::TxdB => self.texture(i),
+            Op::Txq | Op::TxqB | Op::Tmml | Op::TmmlB => self.texture_query(i),
+            Op::SuldD | Op::SuldP | Op::SustD | Op::SustP => self.surface(i),
+            Op::SuatomD | Op::SuatomDCas | Op::SuatomP | Op::SuatomPCas | Op::SuredD | Op::SuredP => {
+                self.surface_atomic(i)
+            }
+            Op::Shfl | Op::Fswzadd | Op::Vote => self.warp(i),
+            _ => self.unsupported(i, "no translation is known"),
+        }
+    }
+}
+
+fn writes_predicate(instr: &Instr, p: u32) -> bool {
+    instr.op == Op::R2p || [Field::Pd, Field::Pdn].iter().any(|&f| instr.has(f) && instr.get(f) == p)
+}
