@@ -10,7 +10,7 @@ use std::process::Command;
 use navin_abi::functions::FUNCTIONS;
 use nvn::trampolines::nvnBootstrapLoader;
 
-/// Set in the child; says what the first argument is.
+/// Set in the child.
 const CHILD: &str = "NAVIN_TEST_CALL_EVERYTHING";
 
 /// Larger than any object (a device has 12,288 bytes).
@@ -19,32 +19,34 @@ const OBJECT_WORDS: usize = 4096;
 /// Eight integer arguments are as many as registers and first stack slots take; a callee reads what it declares.
 type Call = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
-/// Calls everything, in the order of the table; in the child.
-fn call_everything(zeroed_objects: bool) {
+/// Calls everything, in the order of the table, with so many zeroed objects before the zeros; in the child.
+fn call_everything(objects: usize) {
     let mut out = std::io::stdout();
     for function in &FUNCTIONS {
         writeln!(out, "call {}", function.name).unwrap();
         out.flush().unwrap();
         // Each call its own zeroed object: one call's writes are not the next one's input.
-        let mut object = vec![0u64; OBJECT_WORDS];
-        let first = if zeroed_objects { object.as_mut_ptr() as u64 } else { 0 };
+        // They stay allocated, as a driver may still hold the address of what it initialized.
+        let object = |index| match index < objects {
+            true => vec![0u64; OBJECT_WORDS].leak().as_mut_ptr() as u64,
+            false => 0,
+        };
+        let (first, second) = (object(0), object(1));
         let name = CString::new(function.name).unwrap();
         // SAFETY: a C string; the address is a function that the table says takes at most these arguments, each
         // null, zero, or an object of zeros; surviving those is what this test is about.
         unsafe {
             let address = nvnBootstrapLoader(name.as_ptr()).unwrap();
             let call = std::mem::transmute::<unsafe extern "C" fn(), Call>(address);
-            call(first, 0, 0, 0, 0, 0, 0, 0);
+            call(first, second, 0, 0, 0, 0, 0, 0);
         }
-        // A driver may still hold the address of an object that it initialized.
-        std::mem::forget(object);
     }
     writeln!(out, "called {}", FUNCTIONS.len()).unwrap();
 }
 
-fn in_a_child(test: &str, zeroed_objects: bool) {
+fn in_a_child(test: &str, objects: usize) {
     if std::env::var_os(CHILD).is_some() {
-        call_everything(zeroed_objects);
+        call_everything(objects);
         return;
     }
     let output = Command::new(std::env::current_exe().unwrap())
@@ -60,10 +62,16 @@ fn in_a_child(test: &str, zeroed_objects: bool) {
 
 #[test]
 fn every_function_survives_null_arguments() {
-    in_a_child("every_function_survives_null_arguments", false);
+    in_a_child("every_function_survives_null_arguments", 0);
 }
 
 #[test]
 fn every_function_survives_a_zeroed_object() {
-    in_a_child("every_function_survives_a_zeroed_object", true);
+    in_a_child("every_function_survives_a_zeroed_object", 1);
+}
+
+/// The second is a builder, or a number that is out of every range.
+#[test]
+fn every_function_survives_two_zeroed_objects() {
+    in_a_child("every_function_survives_two_zeroed_objects", 2);
 }
