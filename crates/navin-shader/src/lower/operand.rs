@@ -260,10 +260,23 @@ impl Lower<'_, '_> {
             }
             Op::S2r | Op::Cs2r => self.special(i)?,
             _ => {
-                if i.get(Field::Qmask) != 15 {
-                    return self.unsupported(i, "moves in single lanes of a quad are not translated");
+                let value = self.b_word(i)?;
+                match i.get(Field::Qmask) {
+                    15 => value,
+                    mask => {
+                        // Bit n of the mask is lane n of the quad.
+                        let lane = self.lane();
+                        let (three, one) = (self.b.word(3), self.b.word(1));
+                        let lane = self.b.op2(Ir::And, lane, three);
+                        let mask = self.b.word(mask);
+                        let bit = self.b.op2(Ir::Shr, mask, lane);
+                        let bit = self.b.op2(Ir::And, bit, one);
+                        let zero = self.b.word(0);
+                        let here = self.b.op2(Ir::INe, bit, zero);
+                        let old = self.reg(i.get(Field::Dst));
+                        self.b.select(here, value, old)
+                    }
                 }
-                self.b_word(i)?
             }
         };
         self.set_dst(i, value);

@@ -22,6 +22,7 @@ type ImageKey = (ViewKind, bool, bool, bool);
 pub(super) struct Images {
     textures: FxHashMap<TextureKey, (Id, Id)>,
     images: FxHashMap<ImageKey, (Id, Id)>,
+    types: FxHashMap<[u32; 7], Id>,
     sampled_types: FxHashMap<Id, Id>,
     samplers: Id,
     sampler_type: Id,
@@ -35,6 +36,7 @@ impl Images {
     pub(super) fn clear(&mut self) {
         self.textures.clear();
         self.images.clear();
+        self.types.clear();
         self.sampled_types.clear();
         self.samplers = 0;
         self.sampler_type = 0;
@@ -73,6 +75,19 @@ fn size_components(kind: ViewKind) -> u32 {
 }
 
 impl Emitter {
+    /// OpTypeImage of these operands: made once each.
+    fn image_type(&mut self, operands: [u32; 7]) -> Id {
+        if let Some(&id) = self.images.types.get(&operands) {
+            return id;
+        }
+        let id = self.m.id();
+        let [of, dim, depth, arrayed, multisampled, sampled, format] = operands;
+        let words = [id, of, dim, depth, arrayed, multisampled, sampled, format];
+        put(&mut self.m.globals, op::TYPE_IMAGE, &words);
+        self.images.types.insert(operands, id);
+        id
+    }
+
     /// Type and array variable of sampled images.
     fn texture_array(&mut self, c: &mut Context<'_, '_>, key: TextureKey) -> (Id, Id) {
         if let Some(&found) = self.images.textures.get(&key) {
@@ -467,13 +482,8 @@ impl Emitter {
         self.m.capability(cap::STORAGE_IMAGE_ARRAY_DYNAMIC_INDEXING);
         c.interface.requirements |= Requirements::IMAGE_INDEXING;
         let of = self.m.ty(if float { Type::Float } else { Type::Uint });
-        let image = self.m.id();
         // Format 33 is R32ui, 0 unknown.
-        put(
-            &mut self.m.globals,
-            op::TYPE_IMAGE,
-            &[image, of, dim, 0, arrayed, multisampled, 2, if fixed { 33 } else { 0 }],
-        );
+        let image = self.image_type([of, dim, 0, arrayed, multisampled, 2, if fixed { 33 } else { 0 }]);
         let array = self.m.ty(Type::Array(image, binding::IMAGE_SLOTS));
         let first = if raw { binding::IMAGES_RAW } else { binding::IMAGES_TYPED };
         let variable = self.m.resource(storage::UNIFORM_CONSTANT, array, 0, first + kind as u32);
