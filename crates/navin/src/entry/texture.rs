@@ -54,7 +54,7 @@ pub(crate) extern "C" fn nvnTextureInitialize(
         }
     };
     if b.packaged_data != 0 {
-        copy_packaged(b.packaged_data, &pool, offset, layout.size);
+        copy_packaged(b.packaged_data, &pool, offset, content_size(&layout));
     }
     let serial = host::textures::create(&b.fields.desc(pool.id, offset));
     if serial == 0 {
@@ -85,6 +85,13 @@ fn place(b: &TextureBuilderRecord, pool: &MemoryPoolRecord) -> Result<(u64, Layo
     Ok((offset, layout))
 }
 
+/// Bytes from the texture's start to the end of its last level: the storage without the padding behind it, which
+/// packaged data may lack.
+fn content_size(layout: &Layout) -> u64 {
+    let last = layout.levels.last().map_or(0, |level| level.offset + level.size);
+    (layout.layer_size * u64::from(layout.layers.saturating_sub(1)) + last).min(layout.size)
+}
+
 /// Copies packaged data into the texture's storage, as NVN does at Initialize.
 fn copy_packaged(data: u64, pool: &MemoryPoolRecord, offset: u64, size: u64) {
     if pool.storage == 0 {
@@ -93,7 +100,7 @@ fn copy_packaged(data: u64, pool: &MemoryPoolRecord, offset: u64, size: u64) {
     }
     let source = GuestPtr::<u8>::new(data).host();
     let storage = GuestPtr::<u8>::new(pool.storage.wrapping_add(offset)).host();
-    // SAFETY: the builder's call promises packaged data of the texture's storage size; `place` checked that the
+    // SAFETY: the builder's call promises packaged data of the texture's content size; `place` checked that the
     // storage lies inside the pool; the two may be the same bytes, which `copy` allows.
     unsafe { std::ptr::copy(source, storage, size as usize) };
 }

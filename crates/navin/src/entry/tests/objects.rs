@@ -1,6 +1,6 @@
 //! Buffers (B103), pools (B427), events, queue builders (B217), windows (B428), views (B435).
 
-use navin_abi::records::WindowRecord;
+use navin_abi::records::{SamplerPoolRecord, TexturePoolRecord, WindowRecord};
 use navin_abi::sizes;
 use navin_abi::types::*;
 
@@ -306,4 +306,32 @@ fn b101_a_view_beside_a_saved_frame_pointer() {
         NVNtextureSwizzle::A
     ));
     assert_eq!(frame[2..], [0x1234_5678, 0x9abc_def0]);
+}
+
+#[test]
+fn b425_pools_give_their_size_memory_and_offset_back() {
+    let mut textures = Guarded::holding(sizes::MIN_NVNTEXTUREPOOL, &TexturePoolRecord::new(1, 0x7000, 1, 0x400, 4000));
+    let mut samplers = Guarded::holding(sizes::MIN_NVNSAMPLERPOOL, &SamplerPoolRecord::new(2, 0x8000, 1, 0x800, 300));
+    assert_eq!(call!(nvnTexturePoolGetSize(textures.at())), 4000);
+    assert_eq!(call!(nvnTexturePoolGetMemoryPool(textures.at())) as usize, 0x7000);
+    assert_eq!(call!(nvnTexturePoolGetMemoryOffset(textures.at())), 0x400);
+    assert_eq!(call!(nvnSamplerPoolGetSize(samplers.at())), 300);
+    assert_eq!(call!(nvnSamplerPoolGetMemoryPool(samplers.at())) as usize, 0x8000);
+    assert_eq!(call!(nvnSamplerPoolGetMemoryOffset(samplers.at())), 0x800);
+}
+
+#[test]
+fn a_descriptor_pool_lies_inside_its_memory_pool() {
+    let (mut memory, range) = storage(4);
+    let mut pool = pool(&mut memory[range], 0x22);
+    let before = navin_abi::fault::count();
+    for (offset, count) in [(0, 0), (0, -1), (-32, 256), (16, 256), (0, 513), (0x3000, 256), (0, i32::MAX)] {
+        let mut textures = Guarded::new(sizes::MIN_NVNTEXTUREPOOL, 0);
+        assert_eq!(call!(nvnTexturePoolInitialize(textures.at(), pool.at(), offset, count)), 0, "{count} at {offset}");
+        assert_eq!(call!(nvnTexturePoolGetSize(textures.at())), 0);
+        let mut samplers = Guarded::new(sizes::MIN_NVNSAMPLERPOOL, 0);
+        assert_eq!(call!(nvnSamplerPoolInitialize(samplers.at(), pool.at(), offset, count)), 0, "{count} at {offset}");
+        assert_eq!(call!(nvnSamplerPoolGetSize(samplers.at())), 0);
+    }
+    assert!(navin_abi::fault::count() > before);
 }
