@@ -54,7 +54,7 @@ pub struct Config {
     pub strict: bool,
     /// Filter of the log on standard error, in the notation of `tracing`'s `EnvFilter`.
     pub log: String,
-    /// Part of the name of the Vulkan device to use; `None` takes the best.
+    /// Part of the name of the Vulkan device to use, or its number in Vulkan's list; `None` takes the best.
     pub device: Option<String>,
     /// Which constant layout guest programs were compiled for.
     pub constant_layout: ConstantLayoutChoice,
@@ -127,7 +127,12 @@ pub const KEYS: &[Key] = &[
     },
     Key { name: "strict", expects: "true or false", about: "a fault line makes the run fail", in_file: true },
     Key { name: "log", expects: "a log filter such as warn or navin=debug", about: "what is logged", in_file: true },
-    Key { name: "device", expects: "part of a device's name", about: "which Vulkan device to use", in_file: true },
+    Key {
+        name: "device",
+        expects: "part of a device's name, or its number",
+        about: "which Vulkan device to use",
+        in_file: true,
+    },
     Key {
         name: "constant_layout",
         expects: "auto, production or corpus",

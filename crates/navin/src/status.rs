@@ -39,6 +39,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static CURRENT: OnceLock<Arc<Run>> = OnceLock::new();
 
 type Counters = Box<dyn Fn() -> Value + Send + Sync>;
+type Count = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// One run of a guest: its sink, its status lines, its limit.
 pub struct Run {
@@ -48,6 +49,7 @@ pub struct Run {
     status: Option<Mutex<File>>,
     sink: Mutex<Box<dyn FrameSink>>,
     counters: OnceLock<Counters>,
+    layer_messages: OnceLock<Count>,
     clock: Mutex<Clock>,
     presented: AtomicU64,
     validation_messages: AtomicU64,
@@ -85,6 +87,7 @@ impl Run {
             status: status.map(Mutex::new),
             sink: Mutex::new(sink::open(config)?),
             counters: OnceLock::new(),
+            layer_messages: OnceLock::new(),
             clock: Mutex::new(Clock { at: Instant::now(), cpu: system::cpu_time() }),
             presented: AtomicU64::new(0),
             validation_messages: AtomicU64::new(0),
@@ -98,6 +101,20 @@ impl Run {
         if self.counters.set(Box::new(counters)).is_err() {
             tracing::debug!("the run's counters are set already");
         }
+    }
+
+    /// Gives the function that counts the messages of the validation layers, for a driver that logs them itself
+    /// and does not call [`Run::validation_message`] for each. Only the first call counts.
+    pub fn set_validation_count(&self, count: impl Fn() -> u64 + Send + Sync + 'static) {
+        if self.layer_messages.set(Box::new(count)).is_err() {
+            tracing::debug!("the run's count of validation messages is set already");
+        }
+    }
+
+    /// Messages of the validation layers so far.
+    pub fn validation_messages(&self) -> u64 {
+        let counted = self.layer_messages.get().map_or(0, |count| count());
+        counted.max(self.validation_messages.load(Ordering::Relaxed))
     }
 
     /// Tells which Vulkan device the guest got.
@@ -150,7 +167,7 @@ impl Run {
             "event": "end",
             "frames": self.presented.load(Ordering::Relaxed),
             "faults": navin_abi::fault::count(),
-            "validation_messages": self.validation_messages.load(Ordering::Relaxed),
+            "validation_messages": self.validation_messages(),
             "sink_error": sink_error,
             "counters": counters,
         }));
@@ -158,7 +175,7 @@ impl Run {
 
     /// The exit code that the run has earned so far: 0, [`EXIT_VALIDATION`] or [`EXIT_FAULTS`].
     pub fn exit_code(&self) -> i32 {
-        if self.validation == Validation::Fail && self.validation_messages.load(Ordering::Relaxed) > 0 {
+        if self.validation == Validation::Fail && self.validation_messages() > 0 {
             EXIT_VALIDATION
         } else if self.strict && navin_abi::fault::count() > 0 {
             EXIT_FAULTS
@@ -346,6 +363,8 @@ mod tests {
             run.validation_message("VUID-test");
             assert_eq!(run.exit_code(), code);
             run.finish();
+            run.set_validation_count(|| 5);
+            assert_eq!(run.validation_messages(), 5, "the larger of the two counts");
             let lines = lines(file);
             assert_eq!(lines[0], json!({"event": "validation", "text": "VUID-test"}));
             assert_eq!(lines[1]["validation_messages"], 1);

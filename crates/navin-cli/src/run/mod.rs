@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long)]
     pub json: bool,
 
-    /// Use the Vulkan device whose name contains this, letter case ignored
+    /// Use the Vulkan device whose name contains this, letter case ignored, or the one of this number
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
