@@ -120,16 +120,6 @@ GuestSpan guest_alloc(GuestHeap* heap, size_t size, size_t alignment)
 
 /* ---- Textures ---- */
 
-static int log2_floor(int x)
-{
-    int bits = 0;
-    while (x > 1) {
-        x >>= 1;
-        ++bits;
-    }
-    return bits;
-}
-
 /* Where byte x of row y of a level with `across` GOBs a row is. */
 static size_t tiled(int x, int y, int across, int gobs)
 {
