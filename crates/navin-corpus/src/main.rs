@@ -1,0 +1,80 @@
+//! `corpus`: runs the corpus by hand.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use navin_corpus::index::{Corpus, Run};
+use navin_corpus::runner::{Mode, Outcome};
+use navin_corpus::supervise::{Workers, worker};
+
+/// Runs the corpus of guest GPU programs translated and from their reference SPIR-V, and compares the results.
+#[derive(Parser)]
+struct Arguments {
+    /// Only programs whose name contains this.
+    #[arg(long, default_value = "")]
+    filter: String,
+    /// Processes at once.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// What is compared.
+    #[arg(long, value_enum, default_value_t = Mode::Guest)]
+    mode: Mode,
+    /// Corpus folder.
+    #[arg(long)]
+    corpus: Option<PathBuf>,
+    /// Write every outcome to this file as JSON; `-` for standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print the programs that pass as well.
+    #[arg(long)]
+    all: bool,
+    /// Answer program names from standard input (used by this program itself).
+    #[arg(long, hide = true)]
+    worker: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let root = arguments.corpus.clone().unwrap_or_else(Corpus::default_root);
+    if arguments.worker {
+        return worker(&root, arguments.mode);
+    }
+    let corpus = Corpus::open(&root)?;
+    let names: Vec<String> = corpus
+        .programs
+        .values()
+        .filter(|p| p.run != Run::Companion && p.name.contains(&arguments.filter))
+        .map(|p| p.name.clone())
+        .collect();
+    let workers = Workers {
+        program: std::env::current_exe().context("this program's path")?,
+        root,
+        mode: arguments.mode,
+        jobs: arguments.jobs,
+    };
+    let start = Instant::now();
+    let to_file = arguments.json.as_ref().is_some_and(|p| p.as_os_str() == "-");
+    let outcomes = workers.run(&names, &|name, outcome| {
+        if !to_file && (arguments.all || *outcome != Outcome::Pass) {
+            println!("{:<12} {name}: {}", outcome.word(), outcome.reason());
+        }
+    })?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for outcome in outcomes.values() {
+        *counts.entry(outcome.word()).or_default() += 1;
+    }
+    if let Some(path) = &arguments.json {
+        let text = serde_json::to_string_pretty(&outcomes)?;
+        if to_file {
+            println!("{text}");
+        } else {
+            std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(word, n)| format!("{n} {word}")).collect();
+    eprintln!("{} programs in {:.1} s: {}", outcomes.len(), start.elapsed().as_secs_f64(), counts.join(", "));
+    Ok(())
+}
