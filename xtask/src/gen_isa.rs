@@ -56,21 +56,38 @@ pub fn generate(facts: &str) -> Result<String, String> {
         ("Operand shape of an instruction form.", "Form", &forms),
         ("A field of an instruction word.", "Field", &fields),
     ] {
-        let _ = writeln!(out, "/// {title}\n#[allow(missing_docs)]\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[repr(u8)]");
+        let _ = writeln!(
+            out,
+            "/// {title}\n#[allow(missing_docs)]\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[repr(u8)]"
+        );
         let _ = writeln!(out, "pub enum {name} {{");
         for item in set {
             let _ = writeln!(out, "    {},", camel(item));
         }
         let _ = writeln!(out, "}}\n");
-        let _ = writeln!(out, "/// Names of [`{name}`], by its number.\npub static {}_NAMES: [&str; {}] = [", name.to_uppercase(), set.len());
+        let _ = writeln!(
+            out,
+            "/// Names of [`{name}`], by its number.\n#[rustfmt::skip]\npub static {}_NAMES: [&str; {}] = [",
+            name.to_uppercase(),
+            set.len()
+        );
         for item in set {
             let _ = writeln!(out, "    \"{item}\",");
         }
         let _ = writeln!(out, "];\n");
     }
-    let _ = writeln!(out, "/// The instruction forms; no word matches two.\n#[rustfmt::skip]\npub static ROWS: [Row; {}] = [", rows.len());
+    let _ = writeln!(
+        out,
+        "/// The instruction forms; no word matches two.\n#[rustfmt::skip]\npub static ROWS: [Row; {}] = [",
+        rows.len()
+    );
     for (mnemonic, form, mask, value, list) in &rows {
-        let _ = write!(out, "    Row {{ op: Op::{}, form: Form::{}, mask: {mask}, value: {value}, fields: &[", camel(mnemonic), camel(form));
+        let _ = write!(
+            out,
+            "    Row {{ op: Op::{}, form: Form::{}, mask: {mask}, value: {value}, fields: &[",
+            camel(mnemonic),
+            camel(form)
+        );
         for (n, lo, w) in list {
             let _ = write!(out, "(Field::{}, {lo}, {w}), ", camel(n));
         }

@@ -5,6 +5,7 @@ mod clients;
 mod codegen;
 mod e2e;
 mod gen_formats;
+mod gen_isa;
 mod licences;
 mod pictures;
 mod report;

@@ -11,7 +11,7 @@ use navin_abi::functions::FUNCTIONS;
 use nvn::trampolines::nvnBootstrapLoader;
 
 /// Set in the child.
-const CHILD: &str = "NAVIN_TEST_CALL_EVERYTHING";
+const CHILD: &str = "TEST_NVN_CALL_EVERYTHING";
 
 /// Larger than any object (a device has 12,288 bytes).
 const OBJECT_WORDS: usize = 4096;

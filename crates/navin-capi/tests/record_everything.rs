@@ -14,7 +14,7 @@ use navin_abi::types::*;
 use nvn::trampolines::*;
 
 /// Set in the child.
-const CHILD: &str = "NAVIN_TEST_RECORD_EVERYTHING";
+const CHILD: &str = "TEST_NVN_RECORD_EVERYTHING";
 const TEST: &str = "every_recording_call_survives_zeros_and_so_does_the_submission";
 
 /// What a guest lends: command memory in a pool, control memory anywhere.

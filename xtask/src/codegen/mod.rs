@@ -10,11 +10,11 @@ mod rust;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use facts::Facts;
 
-use crate::gen_formats;
+use crate::{gen_formats, gen_isa};
 
 /// Options of `cargo xtask gen`.
 #[derive(clap::Args)]
@@ -46,6 +46,10 @@ fn outputs(root: &Path) -> Result<Vec<(&'static str, String)>> {
         ("crates/navin-abi/src/generated/structs.rs", rust::structs(&facts)),
         ("crates/navin-abi/src/generated/sizes.rs", rust::sizes(&facts)),
         (gen_formats::OUTPUT, gen_formats::table(&table("nvn_formats.tsv")?)?),
+        (
+            "crates/navin-shader/src/isa/table.rs",
+            gen_isa::generate(&table("maxwell_isa.tsv")?).map_err(|e| anyhow!("maxwell_isa.tsv: {e}"))?,
+        ),
         ("clients/include/nvn.h", header::nvn_h(&facts)),
     ])
 }

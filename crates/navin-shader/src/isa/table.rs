@@ -187,6 +187,7 @@ pub enum Op {
 }
 
 /// Names of [`Op`], by its number.
+#[rustfmt::skip]
 pub static OP_NAMES: [&str; 176] = [
     "AL2P",
     "ALD",
@@ -397,9 +398,31 @@ pub enum Form {
 }
 
 /// Names of [`Form`], by its number.
+#[rustfmt::skip]
 pub static FORM_NAMES: [&str; 23] = [
-    "A", "C", "CR", "I", "I2", "I32", "II", "IR", "J", "JC", "M", "N", "P", "R", "RC", "RI", "RR", "S", "T", "TS", "V",
-    "VI", "VR",
+    "A",
+    "C",
+    "CR",
+    "I",
+    "I2",
+    "I32",
+    "II",
+    "IR",
+    "J",
+    "JC",
+    "M",
+    "N",
+    "P",
+    "R",
+    "RC",
+    "RI",
+    "RR",
+    "S",
+    "T",
+    "TS",
+    "V",
+    "VI",
+    "VR",
 ];
 
 /// A field of an instruction word.
@@ -577,6 +600,7 @@ pub enum Field {
 }
 
 /// Names of [`Field`], by its number.
+#[rustfmt::skip]
 pub static FIELD_NAMES: [&str; 167] = [
     "a",
     "aa",
