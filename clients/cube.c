@@ -235,7 +235,7 @@ int main(int argc, char** argv)
 
     const float eye[3] = {1.9f, 2.3f, 4.4f}, at[3] = {0.05f, -0.25f, 0};
     GuestMatrix look = guest_look(eye, at);
-    GuestMatrix lens = guest_perspective(0.42f, (float)guest.width / (float)guest.height, 0.5f, 20.0f, 0);
+    GuestMatrix lens = guest_perspective(0.47f, (float)guest.width / (float)guest.height, 0.5f, 20.0f, 0);
     GuestMatrix view = guest_multiply(&lens, &look);
 
     for (int frame = 0; frame < guest.frames; ++frame) {

@@ -16,7 +16,7 @@ GUEST_SHADER(aux_fs_f1);
 
 enum {
     FRAMES = 300,
-    WARM_UP = 200, /* steps before the first frame, so that it is not empty */
+    WARM_UP = 120, /* steps before the first frame, so that it is not empty */
     FOUNTAINS = 16,
     PARTICLES = 256, /* of a fountain, as the program has it */
     GROUP = 64,
@@ -50,6 +50,7 @@ typedef struct Vertex {
 
 static const float ball[3] = {0, -0.2f, 0};
 static const float ball_radius = 0.45f;
+static const float floor_height = -1.02f; /* a little under the height on which the sparks land */
 static Guest guest;
 
 /* ---- Meshes ---- */
@@ -93,9 +94,9 @@ static void write_meshes(Vertex* vertices, uint16_t* indices)
             float radius = 2.6f * out, glow = (1 - out) * (1 - out);
             /* The ball's shadow, and a ring where the sparks fall. */
             float shade = radius < 0.45f ? 0.35f : 1.0f;
-            add_vertex(vertices, radius * sinf(around), -1.0f, radius * cosf(around),
-                       (0.012f + 0.15f * glow) * shade, (0.014f + 0.1f * glow) * shade,
-                       (0.026f + 0.13f * glow) * shade);
+            add_vertex(vertices, radius * sinf(around), floor_height, radius * cosf(around),
+                       (0.012f + 0.28f * glow) * shade, (0.014f + 0.2f * glow) * shade,
+                       (0.026f + 0.3f * glow) * shade);
         }
     }
     add_grid(indices, base, FLOOR_RINGS, SECTORS);
@@ -117,11 +118,11 @@ static void write_particles(Particle* particles)
 static Simulation simulation(int k, int step)
 {
     const float turn = 6.2831853f;
-    float around = turn * ((float)k / FOUNTAINS + (float)step / 2400.0f);
-    float radius = 0.52f + 0.12f * sinf(turn * ((float)step / 1200.0f + (float)k / 4.0f));
+    float around = turn * ((float)k / FOUNTAINS + (float)step / 1600.0f);
+    float radius = 0.36f + 0.14f * sinf(turn * ((float)step / 800.0f + (float)k / 4.0f));
     return (Simulation){
-        {0.5f, -0.2f, 0.5f}, -0.6f, /* a step of 0.004, gravity 2.8 */
-        {radius * sinf(around), 0.95f, radius * cosf(around)}, 0.75f,
+        {0.5f, -0.4f, 0.5f}, -0.2f, /* a step of 0.008, gravity 3.6 */
+        {radius * sinf(around), 0.85f, radius * cosf(around)}, 0.7f,
         {ball[0], ball[1], ball[2]}, ball_radius - 0.25f,
         {0, 0, 0, 0},
     };
@@ -134,7 +135,7 @@ static GuestMatrix color_matrix(float hue, float strength)
     GuestMatrix matrix = guest_identity();
     for (int c = 0; c < 3; ++c) {
         float wave = 0.5f + 0.5f * cosf(6.2831853f * hue - third * (float)c);
-        matrix.m[c] = strength * (0.18f + 0.62f * wave);
+        matrix.m[c] = strength * (0.16f + 0.9f * wave * wave);
         matrix.m[4 + c] = strength * (c == 0 ? 0.16f : c == 1 ? -0.06f : -0.05f);
         matrix.m[8 + c] = strength * (c == 0 ? -0.05f : c == 1 ? -0.08f : 0.18f);
     }
@@ -166,7 +167,7 @@ static void disc_point(int i, float* x, float* y, float* weight)
     static const int order[25] = {12, 7, 11, 13, 17, 6, 8, 16, 18, 2, 10, 14, 22, 1, 3, 5, 9, 15, 19, 21, 23, 0, 4, 20, 24};
     *x = (float)(order[i] % 5 - 2);
     *y = (float)(order[i] / 5 - 2);
-    *weight = expf(-(*x * *x + *y * *y) / 1.9f);
+    *weight = expf(-(*x * *x + *y * *y) / 2.4f);
 }
 
 static void dispatch(NVNcommandBuffer* commands, GuestSpan pool, GuestSpan stats, GuestSpan simulations, int step)
@@ -239,7 +240,7 @@ int main(int argc, char** argv)
         NVNcommandBuffer* commands = guest_begin(&guest, frame);
         int slot = guest_slot(&guest);
         float around = 0.35f + 0.0045f * (float)frame;
-        const float eye[3] = {4.3f * sinf(around), 1.0f, 4.3f * cosf(around)}, at[3] = {0, -0.08f, 0};
+        const float eye[3] = {3.6f * sinf(around), 0.9f, 3.6f * cosf(around)}, at[3] = {0, -0.1f, 0};
         GuestMatrix look = guest_look(eye, at);
         GuestMatrix view = guest_multiply(&lens, &look);
 
@@ -284,7 +285,7 @@ int main(int argc, char** argv)
                 for (int point = 0; point < (trail > 0 ? 1 : DISC); ++point) {
                     float x, y, weight;
                     disc_point(point, &x, &y, &weight);
-                    float strength = trail > 0 ? 0.3f - 0.06f * (float)trail : 0.42f * weight;
+                    float strength = trail > 0 ? 0.7f - 0.16f * (float)trail : 0.8f * weight;
                     GuestMatrix shift =
                         guest_translation(2 * x / (float)guest.width, 2 * y / (float)guest.height, 0);
                     camera.world = color_matrix((float)k / FOUNTAINS, strength);

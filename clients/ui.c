@@ -144,7 +144,7 @@ static float glyph_distance(const char* text, float x, float y)
             joined = 0;
             continue;
         }
-        float point[2] = {8.0f + 4.0f * (float)(text[0] - '0'), 4.0f + 4.0f * (float)(text[1] - '0')};
+        float point[2] = {9.0f + 3.5f * (float)(text[0] - '0'), 6.0f + 3.4f * (float)(text[1] - '0')};
         float distance = segment_distance(x, y, joined ? last : point, point);
         nearest = distance < nearest ? distance : nearest;
         memcpy(last, point, sizeof(last));
@@ -254,9 +254,10 @@ static float text_width(const char* text, float size)
     return (float)strlen(text) * size * 0.66f;
 }
 
-/* `size` is the height of a cell; the letters take three quarters of it. */
+/* `size` is the height of a line; the letters take three quarters of it. */
 static void text(float x, float y, float size, enum Style style, const char* words)
 {
+    const float drawn = size * 1.18f; /* of a cell, which has room for the field around the letter */
     for (; *words != '\0'; ++words, x += size * 0.66f) {
         int code = *words - 32;
         if (code <= 0 || code >= 64 || strokes[code] == NULL)
@@ -264,7 +265,7 @@ static void text(float x, float y, float size, enum Style style, const char* wor
         const float cell = (float)CELL / GLYPHS;
         float u = (float)(code % 8) * cell, v = (float)(code / 8) * cell;
         const float uv[4] = {u, v, u + cell, v + cell};
-        quad(x - size * 0.17f, y, size, size, uv, style, KIND_TEXT);
+        quad(x - drawn * 0.25f, y - size * 0.09f, drawn, drawn, uv, style, KIND_TEXT);
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::clients::{self, Client};
 use crate::pictures;
+use crate::reference;
 use crate::report::Report;
 use crate::setup::validation::Layers;
 use crate::shell::{self, say};
@@ -83,6 +84,7 @@ fn one(folder: &Path, client: &Client, layers: Option<&Layers>, bless: bool) -> 
 /// Compares one frame, or makes it the expected one; the largest difference of a channel.
 fn picture(client: &Client, out: &Path, frame: u64, bless: bool) -> Result<u8> {
     let got = pictures::read(&out.join(format!("frame-{frame:06}.png")))?;
+    reference::check(&client.name, frame, &got).with_context(|| format!("frame {frame} against its computation"))?;
     let folder = workspace::root().join("tests/expected").join(&client.name);
     let path = folder.join(format!("frame-{frame}.png"));
     if bless {

@@ -8,6 +8,7 @@ mod gen_formats;
 mod gen_isa;
 mod licences;
 mod pictures;
+mod reference;
 mod report;
 mod setup;
 mod shell;
