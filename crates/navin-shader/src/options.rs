@@ -16,6 +16,8 @@ pub struct ConstantLayoutTable {
     pub texture_first_word: u32,
     /// Words from one bound texture to the next.
     pub texture_word_stride: u32,
+    /// The same as size and level queries (TXQ) count them: the corpus's compiler names word first + N for texture N.
+    pub query_word_stride: u32,
     /// Bank that image instructions take their handle words from.
     pub image_bank: u32,
     /// Word of bound image 0 in `image_bank`; images follow word by word.
@@ -45,6 +47,7 @@ impl ConstantLayoutTable {
         texture_bank: 2,
         texture_first_word: 8,
         texture_word_stride: 2,
+        query_word_stride: 2,
         image_bank: 2,
         image_first_word: 0x28,
         storage_tables: [0x110, 0x210, 0x310, 0x410, 0x510, 0x310],
@@ -63,6 +66,7 @@ impl ConstantLayoutTable {
         texture_bank: 0,
         texture_first_word: 8,
         texture_word_stride: 2,
+        query_word_stride: 1,
         image_bank: 0,
         image_first_word: 0x28,
         storage_tables: [0xC0, 0x260, 0x400, 0x5A0, 0xC8, 0x150],

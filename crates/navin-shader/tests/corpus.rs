@@ -66,7 +66,8 @@ fn the_corpus_translates_and_validates() {
                 let out = Command::new("spirv-val").args(["--target-env", "vulkan1.3"]).arg(path).output();
                 let out = out.expect("spirv-val runs");
                 if !out.status.success() {
-                    invalid.push(format!("{name}: {}", String::from_utf8_lossy(&out.stderr).lines().next().unwrap_or("")));
+                    invalid
+                        .push(format!("{name}: {}", String::from_utf8_lossy(&out.stderr).lines().next().unwrap_or("")));
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::TranslateError;
 use crate::isa::{Field, Instr, Op, decode, next_slot, normalise, relative_target, word_at};
 
 /// Blocks of a program, copies of called functions included.
-const BLOCK_LIMIT: usize = 8192;
+const BLOCK_LIMIT: usize = 4096;
 /// Instructions of a program, copies included.
 const INSTRUCTION_LIMIT: usize = 1 << 16;
 /// Entries of the divergence stack.

@@ -20,6 +20,8 @@ pub type Label = u32;
 
 /// No block, no loop.
 const NONE: u32 = u32::MAX;
+/// Rounds of finding the scopes that need code; then all of them get it.
+const ROUNDS: u32 = 16;
 /// Nesting of constructs, which bounds the recursion.
 const DEPTH_LIMIT: u32 = 250;
 
@@ -175,16 +177,20 @@ impl Structure {
         self.real.clear();
         self.real.resize(graph.blocks.len(), false);
         // Each round makes at least one more scope real, and a round that makes none is final.
-        loop {
+        for round in 0.. {
+            if round == ROUNDS {
+                self.real.fill(true);
+            }
             self.events.clear();
             self.frames.clear();
             self.labels = 1;
             self.changed = false;
             self.tree(graph, 0, 0, key)?;
             if !self.changed {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// Whether `block` is in loop `index`.

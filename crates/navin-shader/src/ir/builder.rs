@@ -275,8 +275,7 @@ impl Builder {
                     }
                     if let Some(k) = self.constant(a)
                         && start < 32
-                        && count >= 1
-                        && start + count <= 32
+                        && (1..=32 - start).contains(&count)
                     {
                         let up = k << (32 - start - count);
                         let down = 32 - count;

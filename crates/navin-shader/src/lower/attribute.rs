@@ -49,6 +49,9 @@ impl Lower<'_, '_> {
     }
 
     fn load_attribute(&mut self, i: &Instr) -> Result<()> {
+        if matches!(self.program.stage, Stage::Fragment | Stage::Compute) {
+            return self.unsupported(i, "this stage has no vertex attributes");
+        }
         let first = i.get(Field::Attr11) / 4;
         for n in 0..=i.get(Field::Size) {
             let v = if i.get(Field::A) == 255 {
@@ -97,7 +100,7 @@ impl Lower<'_, '_> {
             return self.patch_word(i, word);
         }
         match address {
-            0x60 => return Ok(self.builtin(Builtin::PrimitiveId)),
+            0x60 if stage != Stage::Vertex => return Ok(self.builtin(Builtin::PrimitiveId)),
             0x2F0 if stage == Stage::TessEvaluation => return Ok(self.builtin(Builtin::TessCoordX)),
             0x2F4 if stage == Stage::TessEvaluation => return Ok(self.builtin(Builtin::TessCoordY)),
             0x2F8 if stage == Stage::Vertex => {
@@ -151,7 +154,7 @@ impl Lower<'_, '_> {
             Stage::TessEvaluation => Ok(match word {
                 0..=3 => self.b.pure(Ir::Builtin, &[Builtin::TessOuter0 as u32 + word]),
                 4 | 5 => self.b.pure(Ir::Builtin, &[Builtin::TessInner0 as u32 + word - 4]),
-                8.. => {
+                8..=135 => {
                     let vector = self.b.pure(Ir::LoadPatch, &[(word - 8) / 4]);
                     self.component(vector, word)
                 }
@@ -162,6 +165,9 @@ impl Lower<'_, '_> {
     }
 
     fn store_attribute(&mut self, i: &Instr) -> Result<()> {
+        if matches!(self.program.stage, Stage::Fragment | Stage::Compute) {
+            return self.unsupported(i, "this stage has no vertex attributes");
+        }
         let data = i.get(Field::Data);
         for n in 0..=i.get(Field::Size) {
             let v = self.reg(if data == 255 { 255 } else { data + n });

@@ -180,7 +180,8 @@ impl Lower<'_, '_> {
         for component in (0..3).filter(|c| mask >> c & 1 != 0) {
             let part = match (view, component) {
                 (ViewKind::D1Array, 2) => Some(1),
-                (ViewKind::D1 | ViewKind::Buffer | ViewKind::D1Array, 1 | 2) | (ViewKind::D2, 2) => None,
+                (ViewKind::D1 | ViewKind::Buffer | ViewKind::D1Array, 1 | 2) => None,
+                (ViewKind::D2 | ViewKind::D2Multisampled, 2) => None,
                 (_, c) => Some(c),
             };
             let mut value = match part {

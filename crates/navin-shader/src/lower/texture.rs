@@ -88,6 +88,11 @@ impl Lower<'_, '_> {
         self.options.texture_kinds.iter().find(|(w, _)| *w == word).map(|(_, k)| *k)
     }
 
+    /// The same for what the machine takes as 1D: a texture or a buffer.
+    fn told_line(&self, word: Option<u32>) -> Option<ViewKind> {
+        self.told_kind(word).filter(|k| matches!(k, ViewKind::D1 | ViewKind::Buffer))
+    }
+
     /// Signed offsets of `bits` bits, `step` apart, from bit `first` on.
     fn offsets(&mut self, packed: Value, first: u32, step: u32, bits: u32, count: usize) -> [Value; 3] {
         let mut out = [Value::NONE; 3];
@@ -215,6 +220,16 @@ impl Lower<'_, '_> {
         if i.flag(Field::Lc) {
             return self.unsupported(i, "level clamps are not translated");
         }
+        let dim = if i.has(Field::Dim) { i.get(Field::Dim) } else { 2 };
+        let cube = matches!(dim, 6 | 7);
+        let gather = matches!(i.op, Op::Tld4 | Op::Tld4B);
+        let offsets = i.flag(Field::Aoffi) || gather && i.get(Field::Toff) != 0;
+        let impossible = cube && (matches!(i.op, Op::Tld | Op::TldB) || offsets)
+            || gather && matches!(dim, 0 | 1 | 4)
+            || i.flag(Field::Dc) && dim == 4;
+        if impossible {
+            return self.unsupported(i, "Vulkan has no such access to a view of this kind");
+        }
         let guard = self.guard.take();
         let done = match i.op {
             Op::Texs | Op::TexsF16 => self.short_sample(i),
@@ -284,7 +299,7 @@ impl Lower<'_, '_> {
         if kind == ViewKind::D1 {
             // The instruction does not tell 1D textures from buffers; those are far more common, and have no levels.
             let guess = if level { ViewKind::D1 } else { ViewKind::Buffer };
-            kind = self.told_kind(bound).unwrap_or(guess);
+            kind = self.told_line(bound).unwrap_or(guess);
         }
         let mut access = Self::access(TextureOp::Fetch, handle, bound, kind);
         self.coordinates(&mut access, &mut a);
@@ -431,7 +446,7 @@ impl Lower<'_, '_> {
         let (mut a, mut b) = (Cursor(i.get(Field::A)), Cursor(i.get(Field::B)));
         let target = i.get(Field::Target);
         let kind = match target {
-            0 => self.told_kind(bound).unwrap_or(ViewKind::D1),
+            0 => self.told_line(bound).unwrap_or(ViewKind::D1),
             1 => ViewKind::D1,
             2 | 4 | 5 | 12 => ViewKind::D2,
             6 => ViewKind::D2Multisampled,
@@ -532,6 +547,16 @@ impl Lower<'_, '_> {
         ViewKind::D2
     }
 
+    /// The handle word that a query means by the word it names.
+    fn query_word(&self, word: u32) -> u32 {
+        let layout = self.options.layout;
+        let (first, stride) = (layout.texture_first_word, layout.query_word_stride.max(1));
+        if stride == layout.texture_word_stride || word < first || word >= layout.image_first_word {
+            return word;
+        }
+        layout.texture_word((word - first) / stride)
+    }
+
     /// Is the handle word that a query names an image's?
     fn is_image_word(&self, word: u32) -> bool {
         let layout = self.options.layout;
@@ -559,14 +584,23 @@ impl Lower<'_, '_> {
         }
         let mut a = Cursor(i.get(Field::A));
         let (handle, bound) = if i.has(Field::Tid13) {
-            self.bound_handle(i)?
+            let word = self.query_word(i.get(Field::Tid13));
+            (self.constant(i, self.options.layout.texture_bank, word * 4)?, Some(word))
         } else {
             let handle = a.next(self);
             self.bindless(handle, self.options.layout.texture_bank)
         };
         let level = a.next(self);
         let query = i.get(Field::Query);
-        if let Some(word) = bound.filter(|&w| self.is_image_word(w)) {
+        // Queries of the corpus's compiler name no texture by an image's word, however high its binding.
+        let apart = self.options.layout.query_word_stride != self.options.layout.texture_word_stride;
+        let named = i.has(Field::Tid13).then(|| i.get(Field::Tid13));
+        let image = match named {
+            Some(word) if apart => word >= self.options.layout.image_first_word,
+            Some(word) => self.is_image_word(word),
+            None => false,
+        };
+        if let Some(word) = named.filter(|_| image) {
             return self.image_query(i, handle, word, query, mask);
         }
         let kind = self.query_kind(bound);

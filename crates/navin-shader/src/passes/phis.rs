@@ -4,11 +4,14 @@
 
 use crate::ir::{Function, Op, Value};
 
+/// Sweeps over the program; loops nested more deeply than that may keep a phi too many.
+const SWEEPS: usize = 32;
+
 /// Replaces trivial phis, until there are none.
 pub fn run(f: &mut Function) {
     f.alias.clear();
     f.alias.extend((0..f.insts.len() as u32).map(Value));
-    loop {
+    for _ in 0..SWEEPS {
         let mut changed = false;
         for at in 0..f.order.len() {
             let v = f.order[at];

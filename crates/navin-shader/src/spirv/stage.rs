@@ -342,6 +342,14 @@ impl Emitter {
         })
     }
 
+    /// An input vertex's number, inside the array where that is known.
+    fn vertex(&mut self, c: &Context<'_, '_>, v: Value) -> Id {
+        match c.f.constant(c.f.resolve(v)) {
+            Some(k) => self.m.uint(k.min(Self::input_vertices(c) - 1)),
+            None => self.uint(c, v),
+        }
+    }
+
     fn input_array(&mut self, c: &mut Context<'_, '_>, location: u32) -> Id {
         let key = Key::InputArray(location);
         if let Some(id) = self.known(key) {
@@ -557,7 +565,7 @@ impl Emitter {
             Op::Builtin | Op::BuiltinB => self.load_builtin(c, v, inst),
             Op::LoadInputAt => {
                 let variable = self.input_array(c, args[0]);
-                let vertex = self.uint(c, Value(args[1]));
+                let vertex = self.vertex(c, Value(args[1]));
                 let vector = self.vec4(Type::Float);
                 let pointer = self.m.pointer(storage::INPUT, vector);
                 let p = self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex]);
@@ -685,7 +693,7 @@ impl Emitter {
                 id
             }
         };
-        let vertex = self.uint(c, Value(vertex));
+        let vertex = self.vertex(c, Value(vertex));
         let pointer = self.m.pointer(storage::INPUT, float);
         let p = if clip {
             let n = self.m.uint(word - 0x2C0 / 4);
