@@ -117,7 +117,12 @@ impl Queue {
     /// # Errors
     /// Out of memory, or the device is lost.
     pub fn begin(&self) -> Result<Encoder, QueueError> {
-        let reused = self.0.state.lock().free.pop();
+        let mut reused = self.0.state.lock().free.pop();
+        if reused.is_none() {
+            // A finished submission may still hold one.
+            self.collect();
+            reused = self.0.state.lock().free.pop();
+        }
         let frame = match reused {
             Some(frame) => frame,
             None => Frame::new(&self.0.gpu)?,
