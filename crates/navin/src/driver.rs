@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use navin_abi::fault;
 use navin_sync::{EventSignal, QueueId, Scheduler, SignalMode, Ticket};
@@ -110,9 +110,25 @@ fn start() -> Result<&'static Driver, String> {
     let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
         thread::Builder::new().name(name.into()).spawn(body).map_err(|e| format!("no thread for {name}: {e}"))
     };
+    // A guest that ends by itself still gets its last frames: this runs before the run's own handler, which was
+    // registered earlier.
+    // SAFETY: the handler is a function that lives as long as the process and does not unwind.
+    unsafe { libc::atexit(drain_at_exit) };
     spawn("navin-submit", Box::new(move || driver.submit_thread(inbox)))?;
     spawn("navin-complete", Box::new(move || driver.completion_thread()))?;
     Ok(driver)
+}
+
+/// How long a process that ends waits for work and frames on their way.
+const EXIT_WAIT: Duration = Duration::from_secs(5);
+
+extern "C" fn drain_at_exit() {
+    if let Some(driver) = get() {
+        for queue in driver.scheduler.status() {
+            driver.scheduler.finish_within(queue.queue, Some(EXIT_WAIT));
+        }
+        driver.completions.wait_empty(EXIT_WAIT);
+    }
 }
 
 impl Driver {
@@ -141,7 +157,8 @@ impl Driver {
 
     /// The device is gone: nothing waits for it any more.
     pub(crate) fn lost(&self, error: &QueueError) {
-        let gone = matches!(error, QueueError::Vulkan(result) if *result == navin_vulkan::vk::Result::ERROR_DEVICE_LOST);
+        let gone =
+            matches!(error, QueueError::Vulkan(result) if *result == navin_vulkan::vk::Result::ERROR_DEVICE_LOST);
         if gone && !self.lost.swap(true, Ordering::AcqRel) {
             fault!(
                 "B235",
@@ -195,6 +212,7 @@ impl Driver {
                 }
                 What::Present(frame) => self.deliver(frame),
             }
+            self.completions.delivered();
         }
     }
 
@@ -205,7 +223,12 @@ impl Driver {
             SignalMode::Add => value.wrapping_add(signal.value),
         });
         if !written {
-            fault!(key = signal.address, "B229", "an event at {:#x}, where no memory is: not signalled", signal.address);
+            fault!(
+                key = signal.address,
+                "B229",
+                "an event at {:#x}, where no memory is: not signalled",
+                signal.address
+            );
         }
     }
 
@@ -316,8 +339,16 @@ impl Counters {
 /// What the completion thread waits for, in submission order.
 #[derive(Default)]
 pub(crate) struct Completions {
-    queue: Mutex<VecDeque<Next>>,
+    queue: Mutex<Pending>,
     arrived: Condvar,
+    emptied: Condvar,
+}
+
+#[derive(Default)]
+struct Pending {
+    queue: VecDeque<Next>,
+    /// The completion thread works on one that is no longer in the queue.
+    busy: bool,
 }
 
 struct Next {
@@ -342,16 +373,36 @@ impl Completions {
     }
 
     fn push(&self, next: Next) {
-        self.queue.lock().push_back(next);
+        self.queue.lock().queue.push_back(next);
         self.arrived.notify_one();
     }
 
     fn next(&self) -> Option<Next> {
-        let mut queue = self.queue.lock();
-        while queue.is_empty() {
-            self.arrived.wait(&mut queue);
+        let mut pending = self.queue.lock();
+        while pending.queue.is_empty() {
+            self.arrived.wait(&mut pending);
         }
-        queue.pop_front()
+        pending.busy = true;
+        pending.queue.pop_front()
+    }
+
+    fn delivered(&self) {
+        let mut pending = self.queue.lock();
+        pending.busy = false;
+        if pending.queue.is_empty() {
+            self.emptied.notify_all();
+        }
+    }
+
+    /// Waits until everything given so far has been published and shown.
+    fn wait_empty(&self, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        let mut pending = self.queue.lock();
+        while pending.busy || !pending.queue.is_empty() {
+            if self.emptied.wait_until(&mut pending, deadline).timed_out() {
+                return;
+            }
+        }
     }
 }
 

@@ -43,7 +43,13 @@ impl Default for Pools {
 
 impl Pools {
     /// Makes a pool over the guest's storage; `None`, with a fault line, for what NVN refuses too.
-    pub(crate) fn create(&self, context: &Arc<Context>, storage: GuestPtr<u8>, size: u64, flags: i32) -> Option<PoolInfo> {
+    pub(crate) fn create(
+        &self,
+        context: &Arc<Context>,
+        storage: GuestPtr<u8>,
+        size: u64,
+        flags: i32,
+    ) -> Option<PoolInfo> {
         let desc = match PoolDesc::validate(flags as u32, storage.host() as u64, size) {
             Ok(desc) => desc,
             Err(e) => {
@@ -56,7 +62,10 @@ impl Pools {
             }
         };
         if desc.storage.is_none() {
-            fault!("B108", "a virtual memory pool of {size:#x} bytes: virtual pools are not there yet; nvnMemoryPoolInitialize answers false");
+            fault!(
+                "B108",
+                "a virtual memory pool of {size:#x} bytes: virtual pools are not there yet; nvnMemoryPoolInitialize answers false"
+            );
             return None;
         }
         let id = self.ids.next();
@@ -64,7 +73,10 @@ impl Pools {
         let range = match self.space.allocate(id, size) {
             Ok(range) => range,
             Err(e) => {
-                fault!("", "a memory pool of {size:#x} bytes finds no place in the GPU address space ({e}); nvnMemoryPoolInitialize answers false");
+                fault!(
+                    "",
+                    "a memory pool of {size:#x} bytes finds no place in the GPU address space ({e}); nvnMemoryPoolInitialize answers false"
+                );
                 return None;
             }
         };
@@ -112,12 +124,6 @@ impl Pools {
         let mapping = self.space.lookup(address)?;
         let entries = self.entries.read();
         NonNull::new(entries.get(&mapping.pool)?.pool.host(mapping.offset, size)? as *mut u8)
-    }
-
-    /// The host address of `offset` in a pool's storage.
-    pub(crate) fn cpu_pointer(&self, id: u32, offset: u64) -> Option<NonNull<u8>> {
-        let entries = self.entries.read();
-        NonNull::new(entries.get(&PoolId(u64::from(id)))?.pool.host(offset, 0)? as *mut u8)
     }
 
     /// Bytes of a pool and where they begin in the GPU address space.
@@ -186,7 +192,12 @@ fn idle(driver: &Driver) {
 
 /// Physical pages for a virtual pool: there are no virtual pools yet, so no such pool exists.
 pub(crate) fn map_virtual(id: u32, mappings: &[Mapping]) -> bool {
-    fault!(key = id, "B108", "nvnMemoryPoolMapVirtual with {} requests for pool {id}, which is not virtual; answers false", mappings.len());
+    fault!(
+        key = id,
+        "B108",
+        "nvnMemoryPoolMapVirtual with {} requests for pool {id}, which is not virtual; answers false",
+        mappings.len()
+    );
     false
 }
 
@@ -194,7 +205,7 @@ pub(crate) fn map_virtual(id: u32, mappings: &[Mapping]) -> bool {
 pub(crate) fn flush(id: u32, offset: u64, size: u64) {
     let Some(driver) = driver::get() else { return };
     if let Some(range) = driver.pools.range(id) {
-        driver.textures.over(range.start + offset, size, |texture| texture.storage_written.store(true, Ordering::Release));
+        driver.textures.storage_written(range.start + offset, size);
     }
 }
 
@@ -202,11 +213,6 @@ pub(crate) fn flush(id: u32, offset: u64, size: u64) {
 /// wrote are read through texel reads.
 pub(crate) fn invalidate(_id: u32, _offset: u64, _size: u64) {
     std::sync::atomic::fence(Ordering::Acquire);
-}
-
-/// The host address of `offset` in a pool's storage.
-pub(crate) fn cpu_pointer(id: u32, offset: u64) -> Option<NonNull<u8>> {
-    driver::get()?.pools.cpu_pointer(id, offset)
 }
 
 impl navin_command::PieceMemory for Pools {

@@ -146,7 +146,11 @@ impl Programs {
             let parsed = match GuestProgram::parse(&control, &code) {
                 Ok(parsed) => parsed,
                 Err(e) => {
-                    fault!(key = *address, "", "shader at GPU address {address:#x}: {e}; nvnProgramSetShaders answers false");
+                    fault!(
+                        key = *address,
+                        "",
+                        "shader at GPU address {address:#x}: {e}; nvnProgramSetShaders answers false"
+                    );
                     return false;
                 }
             };
@@ -216,7 +220,11 @@ pub(crate) fn vulkan_stage(stage: navin_shader::Stage) -> navin_vulkan::Stage {
 fn read(driver: &Driver, address: u64, control: GuestPtr<u8>) -> Option<(Box<[u8]>, Box<[u8]>)> {
     let control_bytes = control.host();
     if control_bytes.is_null() {
-        fault!(key = address, "", "shader at GPU address {address:#x} has no control section; nvnProgramSetShaders answers false");
+        fault!(
+            key = address,
+            "",
+            "shader at GPU address {address:#x} has no control section; nvnProgramSetShaders answers false"
+        );
         return None;
     }
     // SAFETY: the guest's call promises a control section behind a pointer that is not null; its size is fixed.
@@ -224,12 +232,20 @@ fn read(driver: &Driver, address: u64, control: GuestPtr<u8>) -> Option<(Box<[u8
     let size = match navin_shader::code_size(&control) {
         Ok(size) => size,
         Err(e) => {
-            fault!(key = address, "", "control section of the shader at GPU address {address:#x}: {e}; nvnProgramSetShaders answers false");
+            fault!(
+                key = address,
+                "",
+                "control section of the shader at GPU address {address:#x}: {e}; nvnProgramSetShaders answers false"
+            );
             return None;
         }
     };
     let Some(memory) = driver.pools.cpu_range(address, size as u64) else {
-        fault!(key = address, "", "shader code at GPU address {address:#x}, {size} bytes, is in no memory pool; nvnProgramSetShaders answers false");
+        fault!(
+            key = address,
+            "",
+            "shader code at GPU address {address:#x}, {size} bytes, is in no memory pool; nvnProgramSetShaders answers false"
+        );
         return None;
     };
     // SAFETY: `cpu_range` gives a range inside a live pool's storage, which the guest keeps mapped for the call.
@@ -247,7 +263,8 @@ fn layout_of(driver: &Driver, control: &[u8]) -> ConstantLayout {
             // The open compiler's programs say version 1.5, which no shipped compiler's do (B418 knows 1.9 to
             // 1.16), and hold these constants.
             let word = |at: usize| control.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            let signature = [(0x04, 1), (0x08, 5), (0x0C, 0x120), (0x10, 0xB), (0x14, 0x7C0), (0x20, 0x7C1), (0x6F0, 0x7C1)];
+            let signature =
+                [(0x04, 1), (0x08, 5), (0x0C, 0x120), (0x10, 0xB), (0x14, 0x7C0), (0x20, 0x7C1), (0x6F0, 0x7C1)];
             if signature.iter().all(|(at, value)| word(*at) == Some(*value)) {
                 ConstantLayout::Corpus
             } else {

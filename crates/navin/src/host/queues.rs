@@ -97,7 +97,11 @@ pub(crate) fn present(queue: u64, window: u64, index: i32) {
         return;
     };
     let Some(texture) = window.texture(index) else {
-        fault!(key = index, "", "nvnQueuePresentTexture of texture {index}, which the window does not have: nothing is shown");
+        fault!(
+            key = index,
+            "",
+            "nvnQueuePresentTexture of texture {index}, which the window does not have: nothing is shown"
+        );
         return;
     };
     let crop = window.crop();

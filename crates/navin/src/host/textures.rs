@@ -70,6 +70,8 @@ impl Texture {
 #[derive(Default)]
 pub(crate) struct Textures {
     next: AtomicU64,
+    /// Moves whenever the guest has written some texture's storage.
+    writes: AtomicU64,
     live: RwLock<HashMap<u64, Arc<Texture>>>,
     /// Finalized ones that recorded commands or descriptors may still name (B207); without images.
     finalized: Mutex<HashMap<u64, Arc<Texture>>>,
@@ -104,7 +106,14 @@ impl Textures {
         let layout = match Layout::new(&input) {
             Ok(layout) => layout,
             Err(e) => {
-                fault!("", "texture {}x{}x{} of {}: {e}; refused", desc.width, desc.height, desc.depth, input.format.name);
+                fault!(
+                    "",
+                    "texture {}x{}x{} of {}: {e}; refused",
+                    desc.width,
+                    desc.height,
+                    desc.depth,
+                    input.format.name
+                );
                 return 0;
             }
         };
@@ -141,14 +150,25 @@ impl Textures {
         Some(texture)
     }
 
-    /// Calls `visit` for each live texture with storage in `address .. address + size`.
-    pub(crate) fn over(&self, address: u64, size: u64, mut visit: impl FnMut(&Arc<Texture>)) {
+    /// The guest has written `size` bytes at `address`: textures with storage there are fetched again at their
+    /// next use.
+    pub(crate) fn storage_written(&self, address: u64, size: u64) {
         let end = address.saturating_add(size);
+        let mut any = false;
         for texture in self.live.read().values() {
             if texture.address < end && texture.address.saturating_add(texture.layout.size) > address {
-                visit(texture);
+                texture.storage_written.store(true, Ordering::Release);
+                any = true;
             }
         }
+        if any {
+            self.writes.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Moves whenever the guest has written some texture's storage: until then no draw need look.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Acquire)
     }
 
     /// Forgets the descriptions of finalized textures with storage in a pool that goes away: what names them
@@ -254,22 +274,32 @@ pub(crate) fn write_texels(
     image_stride: u64,
     source: GuestPtr<u8>,
 ) -> bool {
-    access(serial, view, region, row_stride, image_stride, source, |driver, texture, storage, texels, pitch, layer_bytes, rows| {
-        if texture.gpu_written() {
-            // What the GPU drew elsewhere in the texture has to be in storage first: storage is then the newest.
-            driver.store(texture);
-        }
-        for (n, layer) in texels.layers.clone().enumerate() {
-            let Some(offset) = texture.layout.offset(texels.level as u32, layer) else { return false };
-            let from = &rows[n * pitch.slice..n * pitch.slice + layer_bytes];
-            let level = &texture.layout.levels[texels.level];
-            if tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, texels.region, from, pitch).is_err() {
-                return false;
+    access(
+        serial,
+        view,
+        region,
+        row_stride,
+        image_stride,
+        source,
+        |driver, texture, storage, texels, pitch, layer_bytes, rows| {
+            if texture.gpu_written() {
+                // What the GPU drew elsewhere in the texture has to be in storage first: storage is then the newest.
+                driver.store(texture);
             }
-        }
-        texture.storage_written.store(true, Ordering::Release);
-        true
-    })
+            for (n, layer) in texels.layers.clone().enumerate() {
+                let Some(offset) = texture.layout.offset(texels.level as u32, layer) else { return false };
+                let from = &rows[n * pitch.slice..n * pitch.slice + layer_bytes];
+                let level = &texture.layout.levels[texels.level];
+                if tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, texels.region, from, pitch).is_err()
+                {
+                    return false;
+                }
+            }
+            texture.storage_written.store(true, Ordering::Release);
+            driver.textures.writes.fetch_add(1, Ordering::Release);
+            true
+        },
+    )
 }
 
 /// Copies texels out of the texture into the guest's rows (`nvnTextureReadTexels`); strides of 0 are tight.
@@ -281,20 +311,28 @@ pub(crate) fn read_texels(
     image_stride: u64,
     destination: GuestPtr<u8>,
 ) -> bool {
-    access(serial, view, region, row_stride, image_stride, destination, |driver, texture, storage, texels, pitch, layer_bytes, rows| {
-        if texture.gpu_written() {
-            driver.store(texture);
-        }
-        for (n, layer) in texels.layers.clone().enumerate() {
-            let Some(offset) = texture.layout.offset(texels.level as u32, layer) else { return false };
-            let to = &mut rows[n * pitch.slice..n * pitch.slice + layer_bytes];
-            let level = &texture.layout.levels[texels.level];
-            if untile(to, pitch, &storage[offset as usize..], level, GobOrder::TegraX1, texels.region).is_err() {
-                return false;
+    access(
+        serial,
+        view,
+        region,
+        row_stride,
+        image_stride,
+        destination,
+        |driver, texture, storage, texels, pitch, layer_bytes, rows| {
+            if texture.gpu_written() {
+                driver.store(texture);
             }
-        }
-        true
-    })
+            for (n, layer) in texels.layers.clone().enumerate() {
+                let Some(offset) = texture.layout.offset(texels.level as u32, layer) else { return false };
+                let to = &mut rows[n * pitch.slice..n * pitch.slice + layer_bytes];
+                let level = &texture.layout.levels[texels.level];
+                if untile(to, pitch, &storage[offset as usize..], level, GobOrder::TegraX1, texels.region).is_err() {
+                    return false;
+                }
+            }
+            true
+        },
+    )
 }
 
 /// The storage and the guest's rows of a texel copy, checked, for `copy`.

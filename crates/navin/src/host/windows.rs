@@ -43,7 +43,11 @@ impl Window {
         while turn.out >= self.textures.len() {
             let timed_out = self.returned.wait_for(&mut turn, std::time::Duration::from_secs(1)).timed_out();
             if timed_out && all_presented() {
-                fault!("B303", "a window of {} textures, all acquired and none presented: the next is given out again", self.textures.len());
+                fault!(
+                    "B303",
+                    "a window of {} textures, all acquired and none presented: the next is given out again",
+                    self.textures.len()
+                );
                 turn.out = 0;
             }
         }

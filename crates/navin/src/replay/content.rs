@@ -32,9 +32,15 @@ pub(crate) enum Use {
 /// device cannot have (named once).
 ///
 /// Filling ends an open rendering scope.
-pub(crate) fn image_for(driver: &Driver, encoder: &mut Encoder, texture: &Arc<Texture>, usage: Use) -> Option<Arc<Image>> {
+pub(crate) fn image_for(
+    driver: &Driver,
+    encoder: &mut Encoder,
+    texture: &Arc<Texture>,
+    usage: Use,
+) -> Option<Arc<Image>> {
     let mut content = texture.content.lock();
-    let stale = texture.storage_written.load(Ordering::Relaxed) && texture.storage_written.swap(false, Ordering::Acquire);
+    let stale =
+        texture.storage_written.load(Ordering::Relaxed) && texture.storage_written.swap(false, Ordering::Acquire);
     match &mut *content {
         Content::Image { image, gpu_written } => {
             let image = Arc::clone(image);
@@ -95,15 +101,26 @@ pub(crate) fn store(driver: &Driver, texture: &Arc<Texture>) {
                     let Some(offset) = texture.layout.offset(index as u32, layer) else { continue };
                     let region = Region::whole(level);
                     let pitch = Pitch::packed(level, &region);
-                    if let Err(e) = tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, region, rows, pitch) {
-                        fault!(key = texture.serial, "B403", "texture {}: level {index} cannot be stored ({e})", texture.serial);
+                    if let Err(e) = tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, region, rows, pitch)
+                    {
+                        fault!(
+                            key = texture.serial,
+                            "B403",
+                            "texture {}: level {index} cannot be stored ({e})",
+                            texture.serial
+                        );
                     }
                 }
             }
             *gpu_written = false;
         }
         Err(e) => {
-            fault!(key = texture.serial, "B403", "texture {} cannot be read back ({e}): guest memory keeps its bytes", texture.serial);
+            fault!(
+                key = texture.serial,
+                "B403",
+                "texture {} cannot be read back ({e}): guest memory keeps its bytes",
+                texture.serial
+            );
         }
     }
 }
@@ -204,7 +221,12 @@ fn upload_level(
     let slice = match encoder.transient(size, 16) {
         Ok(slice) => slice,
         Err(e) => {
-            fault!(key = texture.serial, "", "no memory to upload texture {} ({e}): its level {index} reads as before", texture.serial);
+            fault!(
+                key = texture.serial,
+                "",
+                "no memory to upload texture {} ({e}): its level {index} reads as before",
+                texture.serial
+            );
             return;
         }
     };

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use ash::vk;
 use navin_abi::enums::{
-    NVNalphaFunc, NVNblendAdvancedMode, NVNdrawPrimitive, NVNface, NVNfrontFace, NVNindexType, NVNlogicOp, NVNpolygonMode,
+    NVNalphaFunc, NVNblendAdvancedMode, NVNdrawPrimitive, NVNface, NVNfrontFace, NVNindexType, NVNlogicOp,
+    NVNpolygonMode,
 };
 use navin_abi::fault;
 use navin_command::record::immediate::ElementMode;
@@ -61,7 +62,14 @@ impl Piece<'_> {
         let bytes = u64::from(draw.count) * size;
         if let Topology::Rewritten(rewrite, _) = topology {
             let Some(vertices) = self.read_indices(address, draw.count, size) else { return };
-            self.draw_rewritten(topology, rewrite, &vertices, draw.base_vertex, draw.base_instance, draw.instance_count);
+            self.draw_rewritten(
+                topology,
+                rewrite,
+                &vertices,
+                draw.base_vertex,
+                draw.base_instance,
+                draw.instance_count,
+            );
             return;
         }
         self.check_restart_index(size);
@@ -74,7 +82,13 @@ impl Piece<'_> {
     }
 
     /// Draws with arguments in a buffer; `indices` is the index buffer's address for an indexed draw.
-    pub(crate) fn draw_indirect(&mut self, primitive: u8, index: Option<(u8, u64)>, indirect: u64, count: Option<(u64, u32, u32)>) {
+    pub(crate) fn draw_indirect(
+        &mut self,
+        primitive: u8,
+        index: Option<(u8, u64)>,
+        indirect: u64,
+        count: Option<(u64, u32, u32)>,
+    ) {
         let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
         if let Topology::Rewritten(..) = topology {
             fault!(key = primitive, "", "an indirect draw of primitive {primitive}, which Vulkan lacks: left out");
@@ -105,11 +119,16 @@ impl Piece<'_> {
         let result = match (counter, index.is_some()) {
             (None, false) => self.encoder.draw_indirect(range.buffer, range.offset, 1, 16),
             (None, true) => self.encoder.draw_indexed_indirect(range.buffer, range.offset, 1, 20),
-            (Some(count), false) => self.encoder.draw_indirect_count(
-                range.buffer, range.offset, count.buffer, count.offset, draws, stride,
-            ),
+            (Some(count), false) => {
+                self.encoder.draw_indirect_count(range.buffer, range.offset, count.buffer, count.offset, draws, stride)
+            }
             (Some(count), true) => self.encoder.draw_indexed_indirect_count(
-                range.buffer, range.offset, count.buffer, count.offset, draws, stride,
+                range.buffer,
+                range.offset,
+                count.buffer,
+                count.offset,
+                draws,
+                stride,
             ),
         };
         self.drawn(result);
@@ -162,8 +181,7 @@ impl Piece<'_> {
             Ok(slice) => {
                 let buffer = IndexBuffer { range: slice.range, kind: vk::IndexType::UINT32 };
                 self.encoder.set_index_buffer(Some(buffer));
-                let result =
-                    self.encoder.draw_indexed(0, indices.len() as u32, base_vertex, base_instance, instances);
+                let result = self.encoder.draw_indexed(0, indices.len() as u32, base_vertex, base_instance, instances);
                 self.drawn(result);
             }
             Err(e) => {
@@ -177,7 +195,11 @@ impl Piece<'_> {
         let count = count.min(REWRITE_LIMIT);
         let bytes = u64::from(count) * size;
         let Some(memory) = self.driver.pools.cpu_range(address, bytes) else {
-            fault!(key = address, "", "an index buffer of {bytes} bytes at {address:#x} is in no memory pool: draw left out");
+            fault!(
+                key = address,
+                "",
+                "an index buffer of {bytes} bytes at {address:#x} is in no memory pool: draw left out"
+            );
             return None;
         };
         // SAFETY: `cpu_range` gives a range inside a live pool's storage.
@@ -296,7 +318,10 @@ impl Piece<'_> {
         let program = match &self.state.stages[COMPUTE].program {
             Some(program) if !program.finalized.load(Ordering::Relaxed) => Arc::clone(program),
             _ => {
-                fault!("B231", "a dispatch without a compute program (none bound, finalized, or not translatable): left out");
+                fault!(
+                    "B231",
+                    "a dispatch without a compute program (none bound, finalized, or not translatable): left out"
+                );
                 return false;
             }
         };
@@ -336,7 +361,12 @@ impl Piece<'_> {
             return None;
         }
         let Some(texture) = self.driver.textures.get(target.serial) else {
-            fault!(key = target.serial, "B212", "render target {}: the texture and its memory are gone; not drawn to", target.serial);
+            fault!(
+                key = target.serial,
+                "B212",
+                "render target {}: the texture and its memory are gone; not drawn to",
+                target.serial
+            );
             return None;
         };
         let image = content::image_for(self.driver, &mut self.encoder, &texture, Use::Write)?;
@@ -398,9 +428,8 @@ impl Piece<'_> {
 
     fn set_rasterization(&mut self) {
         let polygon = self.state.polygon.decode();
-        let mut cull_mode = convert::cull_mode(NVNface(
-            i32::from(polygon.cull_front) | i32::from(polygon.cull_back) << 1,
-        ));
+        let mut cull_mode =
+            convert::cull_mode(NVNface(i32::from(polygon.cull_front) | i32::from(polygon.cull_back) << 1));
         let front = if polygon.front_is_counter_clockwise { NVNfrontFace::CCW } else { NVNfrontFace::CW };
         let offset = self.state.polygon_offset;
         let mode = polygon.mode;
@@ -409,8 +438,11 @@ impl Piece<'_> {
             NVNpolygonMode::LINE => 2,
             _ => 4,
         };
-        let depth_bias = (polygon.offset_enables.raw() & enable_bit != 0)
-            .then_some(DepthBias { constant: offset.units, clamp: offset.clamp, slope: offset.factor });
+        let depth_bias = (polygon.offset_enables.raw() & enable_bit != 0).then_some(DepthBias {
+            constant: offset.units,
+            clamp: offset.clamp,
+            slope: offset.factor,
+        });
         if polygon.cull_front && polygon.cull_back {
             cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
         }
@@ -586,17 +618,22 @@ impl Piece<'_> {
 
     /// Makes resident what the stage's program reads by handle. May record uploads.
     fn prepare_handles(&mut self, stage: usize) {
-        let generation = self.driver.descriptors.generation();
-        let state = &mut self.state.stages[stage];
-        let Some(program) = state.program.clone() else { return };
-        let interface = &program.interface;
-        if interface.textures.is_empty() && interface.images.is_empty() {
+        let state = &self.state.stages[stage];
+        let Some(program) = &state.program else { return };
+        if program.interface.textures.is_empty() && program.interface.images.is_empty() {
             return;
         }
-        if generation != self.seen_generation[stage] {
-            state.dirty |= StageDirty::HANDLES;
+        let now = (self.driver.descriptors.generation(), self.driver.textures.writes());
+        let registered = now.0 != self.seen[stage].0;
+        let changed = registered || state.dirty.intersects(StageDirty::HANDLES | StageDirty::PROGRAM);
+        if !changed && now == self.seen[stage] {
+            return;
         }
-        let changed = state.dirty.intersects(StageDirty::HANDLES | StageDirty::PROGRAM);
+        let program = Arc::clone(program);
+        let interface = &program.interface;
+        if registered {
+            self.state.stages[stage].dirty |= StageDirty::HANDLES;
+        }
         let (texture_base, sampler_base) = (
             self.driver.descriptors.texture_base(self.state.texture_pool),
             self.driver.descriptors.sampler_base(self.state.sampler_pool),
@@ -638,7 +675,7 @@ impl Piece<'_> {
                 content::image_for(self.driver, &mut self.encoder, &resolved.texture, usage);
             }
         }
-        self.seen_generation[stage] = generation;
+        self.seen[stage] = now;
     }
 
     /// Binds the constant banks and storage slots of a stage, as far as they changed.
@@ -772,16 +809,12 @@ const REWRITE_LIMIT: u32 = 1 << 24;
 fn rewritten(rewrite: Rewrite, vertices: &[u32]) -> Vec<u32> {
     match rewrite {
         Rewrite::Quads => vertices.chunks_exact(4).flat_map(|q| [q[0], q[1], q[2], q[0], q[2], q[3]]).collect(),
-        Rewrite::QuadStrip => vertices
-            .windows(4)
-            .step_by(2)
-            .flat_map(|q| [q[0], q[1], q[3], q[0], q[3], q[2]])
-            .collect(),
+        Rewrite::QuadStrip => {
+            vertices.windows(4).step_by(2).flat_map(|q| [q[0], q[1], q[3], q[0], q[3], q[2]]).collect()
+        }
         Rewrite::LineLoop => match vertices {
             [] | [_] => Vec::new(),
-            [first, .., last] => {
-                vertices.windows(2).flat_map(|l| [l[0], l[1]]).chain([*last, *first]).collect()
-            }
+            [first, .., last] => vertices.windows(2).flat_map(|l| [l[0], l[1]]).chain([*last, *first]).collect(),
         },
     }
 }

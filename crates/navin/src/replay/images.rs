@@ -297,11 +297,8 @@ pub(crate) fn storage_view(
 pub(crate) fn attachment_view(context: &Context, image: &Image, selection: &Selection) -> Option<VkViewDesc> {
     let depth = is_depth(selection.format);
     let format = if depth { image.desc().format } else { device_format(context, selection.format)?.format };
-    let usage = if depth {
-        vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
-    } else {
-        vk::ImageUsageFlags::COLOR_ATTACHMENT
-    };
+    let usage =
+        if depth { vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT } else { vk::ImageUsageFlags::COLOR_ATTACHMENT };
     if !image.desc().usage.contains(usage) {
         return None;
     }
@@ -336,8 +333,8 @@ mod tests {
 
     #[test]
     fn swizzles_compose_over_the_formats_own() {
-        use vk::ComponentSwizzle as S;
         use NVNtextureSwizzle as N;
+        use vk::ComponentSwizzle as S;
         assert_eq!(compose([N::R, N::G, N::B, N::A], [S::B, S::G, S::R, S::ONE]), [S::B, S::G, S::R, S::ONE]);
         assert_eq!(compose([N::A, N::ZERO, N::ONE, N::R], IDENTITY), [S::A, S::ZERO, S::ONE, S::R]);
     }

@@ -69,20 +69,15 @@ pub(crate) struct Piece<'a> {
     pub(crate) minus_w: bool,
     /// Size that all targets have in common.
     pub(crate) target_extent: (u32, u32),
-    /// Registrations seen when each stage's handles were last resolved.
-    seen_generation: [u64; STAGES],
+    /// Registrations and storage writes seen when each stage's handles were last resolved.
+    seen: [(u64, u64); STAGES],
     engine: Engine,
     signals: Vec<EventSignal>,
 }
 
 impl Replayer {
     pub(crate) fn new(driver: &'static Driver) -> Self {
-        Self {
-            driver,
-            queues: HashMap::new(),
-            residency: Residency::new(),
-            presenter: present::Presenter::new(driver),
-        }
+        Self { driver, queues: HashMap::new(), residency: Residency::new(), presenter: present::Presenter::new(driver) }
     }
 
     /// Forgets the bindings of a finalized queue (B230).
@@ -123,7 +118,7 @@ impl Replayer {
             lower_left: driver.modes.lower_left(),
             minus_w: driver.modes.minus_w(),
             target_extent: (0, 0),
-            seen_generation: [0; STAGES],
+            seen: [(0, 0); STAGES],
             engine: Engine::Graphics,
             signals: Vec::new(),
         };
@@ -495,7 +490,11 @@ impl Piece<'_> {
             serial => {
                 let program = self.driver.programs.get(serial);
                 if program.is_none() {
-                    fault!(key = serial, "B231", "program {serial} is bound after it was finalized: its stages are empty");
+                    fault!(
+                        key = serial,
+                        "B231",
+                        "program {serial} is bound after it was finalized: its stages are empty"
+                    );
                 }
                 program
             }
@@ -509,7 +508,6 @@ impl Piece<'_> {
         self.state.dirty |= Dirty::PROGRAMS;
     }
 }
-
 
 fn range_of(range: &BufferRange) -> Range {
     Range { address: range.address.get(), size: u64::from(range.size) }

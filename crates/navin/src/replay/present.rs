@@ -76,8 +76,7 @@ impl Presenter {
         let readback = Readback::record(&mut encoder, &image, vk::ImageAspectFlags::COLOR, 0, 0, 1).ok()?;
         encoder.barrier(Access::Transfer, Access::Host);
         let ticket = driver.context.queue().submit(encoder).ok()?;
-        let pixels =
-            Pixels { readback, format: texture.format, flip: driver.modes.lower_left(), crop: present.crop };
+        let pixels = Pixels { readback, format: texture.format, flip: driver.modes.lower_left(), crop: present.crop };
         Some((pixels, ticket))
     }
 }

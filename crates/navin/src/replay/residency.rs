@@ -86,7 +86,11 @@ impl Residency {
             Entry::Registered(registration, generation) => (registration, generation),
             Entry::PastEnd => return None,
             Entry::Unregistered => {
-                fault!(key = id, "B116", "texture id {id} is used by a draw, but nothing is registered under it: reads 0");
+                fault!(
+                    key = id,
+                    "B116",
+                    "texture id {id} is used by a draw, but nothing is registered under it: reads 0"
+                );
                 return None;
             }
         };
@@ -115,7 +119,12 @@ impl Residency {
             self.retired.push(driver.context.queue().submitted() + 1, old.slot);
         }
         let Some(texture) = driver.textures.get(registration.serial.raw()) else {
-            fault!(key = id, "B212", "texture id {id}: its texture {} and its memory are gone: reads 0", registration.serial);
+            fault!(
+                key = id,
+                "B212",
+                "texture id {id}: its texture {} and its memory are gone: reads 0",
+                registration.serial
+            );
             return None;
         };
         // Views need the image; what is in it is asked at each use.
@@ -176,7 +185,11 @@ impl Residency {
             Entry::Registered(desc, generation) => (desc, generation),
             Entry::PastEnd => return,
             Entry::Unregistered => {
-                fault!(key = id, "B116", "sampler id {id} is used by a draw, but nothing is registered under it: reads 0");
+                fault!(
+                    key = id,
+                    "B116",
+                    "sampler id {id} is used by a draw, but nothing is registered under it: reads 0"
+                );
                 return;
             }
         };
@@ -188,7 +201,11 @@ impl Residency {
             None => {
                 let slot = self.next_sampler_slot;
                 if slot >= navin_vulkan::tables::SAMPLER_SLOTS {
-                    fault!("B128", "more than {} different samplers: sampler id {id} reads 0", navin_vulkan::tables::SAMPLER_SLOTS);
+                    fault!(
+                        "B128",
+                        "more than {} different samplers: sampler id {id} reads 0",
+                        navin_vulkan::tables::SAMPLER_SLOTS
+                    );
                     return;
                 }
                 match Sampler::new(&driver.context, &sampler_desc(&desc)) {
@@ -268,8 +285,7 @@ fn sampler_desc(desc: &NvnSampler) -> SamplerDesc {
     use NVNminFilter as Min;
     let mipmapped = !matches!(desc.min_filter, Min::NEAREST | Min::LINEAR);
     let between_levels = matches!(desc.min_filter, Min::NEAREST_MIPMAP_LINEAR | Min::LINEAR_MIPMAP_LINEAR);
-    let min_linear =
-        matches!(desc.min_filter, Min::LINEAR | Min::LINEAR_MIPMAP_NEAREST | Min::LINEAR_MIPMAP_LINEAR);
+    let min_linear = matches!(desc.min_filter, Min::LINEAR | Min::LINEAR_MIPMAP_NEAREST | Min::LINEAR_MIPMAP_LINEAR);
     let (border, border_is_integer) = match desc.border {
         BorderColor::Float(c) => (c.map(f32::to_bits), false),
         // Float views sample the numeric value (B414); an integer border is only for integer views, which a

@@ -98,7 +98,8 @@ impl Piece<'_> {
         if self.state.dirty.contains(Dirty::TARGETS) {
             self.set_targets();
             // The scissors and viewports are cut to the targets.
-            self.state.dirty = (self.state.dirty - Dirty::TARGETS) | Dirty::SCISSORS | Dirty::VIEWPORTS | Dirty::PROGRAMS;
+            self.state.dirty =
+                (self.state.dirty - Dirty::TARGETS) | Dirty::SCISSORS | Dirty::VIEWPORTS | Dirty::PROGRAMS;
         }
         true
     }
@@ -122,7 +123,11 @@ impl Piece<'_> {
         }
         let (offset, extent, layers) = named.region(region);
         let level = named.image.level_extent(named.selection.base_level);
-        let whole = offset.x == 0 && offset.y == 0 && offset.z == 0 && extent.width == level.width && extent.height == level.height;
+        let whole = offset.x == 0
+            && offset.y == 0
+            && offset.z == 0
+            && extent.width == level.width
+            && extent.height == level.height;
         if named.image.aspects() != vk::ImageAspectFlags::COLOR || named.selection.format.is_compressed() {
             fault!(
                 key = named.texture.serial,
@@ -214,7 +219,8 @@ impl Piece<'_> {
         }
         let images = u64::from(layers.1.max(extent.depth));
         let bytes = image * (images - 1) + row * (rows - 1) + tight_row;
-        let Some(buffer) = self.resolve(Range { address: copy.buffer.get(), size: bytes }, "the buffer of a copy") else {
+        let Some(buffer) = self.resolve(Range { address: copy.buffer.get(), size: bytes }, "the buffer of a copy")
+        else {
             return;
         };
         let region = vk::BufferImageCopy2::default()
@@ -276,7 +282,11 @@ impl Piece<'_> {
         let mirrored = mirror(4) || mirror(8) || mirror(16);
         let same_class = source.selection.format.bytes_per_block == destination.selection.format.bytes_per_block
             && source.image.aspects() == destination.image.aspects();
-        if from_extent == to_extent && !mirrored && same_class && source.image.desc().samples == destination.image.desc().samples {
+        if from_extent == to_extent
+            && !mirrored
+            && same_class
+            && source.image.desc().samples == destination.image.desc().samples
+        {
             let region = vk::ImageCopy2::default()
                 .src_subresource(source.layers((from_layers.0, layers)))
                 .src_offset(from)
@@ -387,7 +397,12 @@ impl Piece<'_> {
     fn name(&mut self, texture: &TextureRef, usage: Use) -> Option<Named> {
         let target = target_of(texture);
         let Some(texture) = self.driver.textures.get(target.serial) else {
-            fault!(key = target.serial, "B212", "a copy or clear of texture {}, which is gone: left out", target.serial);
+            fault!(
+                key = target.serial,
+                "B212",
+                "a copy or clear of texture {}, which is gone: left out",
+                target.serial
+            );
             return None;
         };
         let image = content::image_for(self.driver, &mut self.encoder, &texture, usage)?;
@@ -417,12 +432,9 @@ impl Named {
             let (first, count) = cut(region.offset[along], region.extent[along].max(1), self.texture.layers());
             (self.selection.base_layer.saturating_add(first).min(self.texture.layers() - 1), count.max(1))
         };
-        let layers = (layers.0, layers.1.min(self.texture.layers().max(1) - layers.0.min(self.texture.layers() - 1)).max(1));
-        (
-            vk::Offset3D { x: x as i32, y: y as i32, z: z as i32 },
-            vk::Extent3D { width, height, depth },
-            layers,
-        )
+        let layers =
+            (layers.0, layers.1.min(self.texture.layers().max(1) - layers.0.min(self.texture.layers() - 1)).max(1));
+        (vk::Offset3D { x: x as i32, y: y as i32, z: z as i32 }, vk::Extent3D { width, height, depth }, layers)
     }
 
     fn layers(&self, (base_array_layer, layer_count): (u32, u32)) -> vk::ImageSubresourceLayers {
