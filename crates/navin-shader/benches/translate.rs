@@ -1,5 +1,7 @@
 //! Translation of every corpus program: programs a second on one core, the spread of single programs, words.
 
+#![allow(missing_docs)]
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 

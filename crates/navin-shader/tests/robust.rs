@@ -135,8 +135,8 @@ proptest! {
 #[test]
 fn recursion_and_endless_pushes_are_errors() {
     // SSY; BRA back to it: the stack would grow for ever.
-    let ssy = 0xe290_0000_0000_0000u64 | 8 << 20;
-    let bra = 0xe240_0000_0007_000Fu64 | (0xFF_FFE8u64 << 20);
+    let ssy = 0xE290_0000_0000_0000u64 | 8 << 20;
+    let bra = 0xE240_0000_0007_000Fu64 | (0xFF_FFE8u64 << 20);
     let mut code = vec![0u8; 8];
     for word in [ssy, bra, bra] {
         code.extend_from_slice(&word.to_le_bytes());

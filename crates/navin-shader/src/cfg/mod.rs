@@ -314,7 +314,7 @@ impl Graph {
                 Op::Bra => self.state(target(&instr)?, stack, key)?,
                 Op::Jmp => {
                     let to = normalise(instr.get(Field::Abs32));
-                    if to as usize >= code.len() || to % 8 != 0 {
+                    if to as usize >= code.len() || !to.is_multiple_of(8) {
                         return Err(bad(key, offset, "jump out of the code"));
                     }
                     self.state(to, stack, key)?

@@ -61,7 +61,7 @@ impl Lower<'_, '_> {
                 let at = self.b.word((first + n) * 4);
                 let address = self.b.op2(Ir::IAdd, a, at);
                 match self.b.f.constant(address) {
-                    Some(k) => self.input_word(i, k / 4 & 255)?,
+                    Some(k) => self.input_word(i, (k / 4) & 255)?,
                     None => self.computed_input(i, address)?,
                 }
             };

@@ -154,7 +154,7 @@ impl Lower<'_, '_> {
             let stage = self.program.stage;
             let table = layout.storage_table(stage);
             let rest = self.b.op2(Ir::IAdd, rest, immediate);
-            if at >= table && at < table + 16 * layout.storage_slots && (at - table) % 16 == 0 {
+            if at >= table && at < table + 16 * layout.storage_slots && (at - table).is_multiple_of(16) {
                 return Place::Storage((at - table) / 16, rest);
             }
             if stage == Stage::Compute

@@ -11,6 +11,7 @@ mod double;
 mod float;
 mod integer;
 mod memory;
+mod multiply;
 mod operand;
 mod surface;
 mod texture;
@@ -66,7 +67,7 @@ pub struct Memory {
     resumes: Vec<bool>,
     parent: Vec<u32>,
     writes: Vec<u64>,
-    multiplies: FxHashMap<Value, integer::Multiply>,
+    multiplies: FxHashMap<Value, multiply::Multiply>,
 }
 
 /// Numbers of the slots.
