@@ -161,13 +161,19 @@ static GuestMatrix inverse3(const GuestMatrix* a)
     return inverse;
 }
 
-/* The 21 pixels of a 5x5 square without its corners: x, y and how bright. The middle one is first. */
+/* A spark is 21 pixels, a 5x5 square without its corners, or 9 in a small window. */
+static int disc_size(void)
+{
+    return guest.height < 540 ? 9 : DISC;
+}
+
+/* Of one of them x, y and how bright; the middle is first, the inner 9 before the others. */
 static void disc_point(int i, float* x, float* y, float* weight)
 {
     static const int order[25] = {12, 7, 11, 13, 17, 6, 8, 16, 18, 2, 10, 14, 22, 1, 3, 5, 9, 15, 19, 21, 23, 0, 4, 20, 24};
     *x = (float)(order[i] % 5 - 2);
     *y = (float)(order[i] / 5 - 2);
-    *weight = expf(-(*x * *x + *y * *y) / 2.4f);
+    *weight = expf(-(*x * *x + *y * *y) / (disc_size() < DISC ? 1.0f : 2.4f));
 }
 
 static void dispatch(NVNcommandBuffer* commands, GuestSpan pool, GuestSpan stats, GuestSpan simulations, int step)
@@ -282,7 +288,7 @@ int main(int argc, char** argv)
                 continue;
             int trail = steps - 1 - i;
             for (int k = 0; k < FOUNTAINS; ++k) {
-                for (int point = 0; point < (trail > 0 ? 1 : DISC); ++point) {
+                for (int point = 0; point < (trail > 0 ? 1 : disc_size()); ++point) {
                     float x, y, weight;
                     disc_point(point, &x, &y, &weight);
                     float strength = trail > 0 ? 0.7f - 0.16f * (float)trail : 0.8f * weight;

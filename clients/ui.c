@@ -39,7 +39,7 @@ static const Widget styles[WIDGETS] = {
     [BUTTON] = {{0, 0, 1, 1}, {0, 0, 0, 0.6f}, {0.2f, 0.72f, 0.68f, 1}, {0.11f, 0.44f, 0.62f, 1}},
     [TRACK] = {{0, 0, 1, 1}, {0, 0, 0, 0.6f}, {0.13f, 0.16f, 0.24f, 1}, {0.19f, 0.23f, 0.34f, 1}},
     [RING] = {{0, 0, 1, 1}, {0, 0, 0, 0}, {0.98f, 0.62f, 0.3f, 1}, {0.17f, 0.2f, 0.3f, 1}},
-    [TITLE] = {{0, 0, 1, 1}, {0, 0, 0.5f, 0}, {1, 1, 1, 1}, {0.1f, 0.55f, 0.75f, 0.9f}},
+    [TITLE] = {{0, 0, 1, 1}, {0, 0, 0.1f, 0}, {1, 1, 1, 1}, {0.36f, 0.93f, 0.82f, 0}},
 };
 
 typedef struct Vertex {
@@ -296,7 +296,7 @@ static const char* const log_lines[] = {
     "FRAME PRESENTED",
 };
 enum { RINGS = 3 };
-static const char* const ring_names[RINGS] = {"GPU", "CPU", "MEMORY"};
+static const char* const ring_names[RINGS] = {"GPU", "CPU", "POOLS"};
 
 static float ring_level(int ring, float time)
 {
@@ -314,11 +314,18 @@ static float graph(int frame)
 static void top_bar(int frame)
 {
     char words[32];
-    panel(12, 8, 1256, 58);
-    text(32, 14, 46, TITLE, "NAVIN");
-    text(218, 28, 22, DIM, "AN INTERFACE DRAWN IN IMMEDIATE MODE");
+    text(24, 12, 48, TITLE, "NAVIN");
+    text(212, 28, 22, DIM, "AN INTERFACE DRAWN IN IMMEDIATE MODE");
     snprintf(words, sizeof(words), "FRAME %04d", frame);
     text(1250 - text_width(words, 26), 26, 26, BRIGHT, words);
+}
+
+/* Rows gone by after `rows`: each rests for a while and then goes on quickly. */
+static float roll_on(float rows)
+{
+    float whole = floorf(rows), t = (rows - whole - 0.7f) / 0.3f;
+    t = t < 0 ? 0 : t;
+    return whole + t * t * (3 - 2 * t);
 }
 
 static void title_list(float time)
@@ -329,14 +336,13 @@ static void title_list(float time)
     text(x + 22, y + 16, 26, TEXT, "PROGRAMS");
     /* Rolls on for ever; the row in the middle is the chosen one. */
     begin_batch(x + 12, y + 56, width - 24, 556, 0);
-    float roll = time * 0.5f;
+    float roll = roll_on(time * 0.75f);
     int first = (int)floorf(roll);
+    piece(x + 16, y + 52 + 6 * row, width - 32, row + 6, BUTTON, KIND_BOX);
     for (int i = -1; i < 14; ++i) {
         int which = (first + i + count) % count;
         float at = y + 60 + ((float)i - (roll - (float)first)) * row;
         float away = fabsf(at - (y + 60 + 6 * row)) / row;
-        if (away < 0.5f)
-            piece(x + 4, at - 8, width - 8, row + 6, BUTTON, KIND_BOX);
         text(x + 34, at + 3, 24, away < 0.5f ? TEXT : DIM, titles[which]);
     }
     whole_screen(0);
@@ -371,18 +377,18 @@ static void rings(int block, float time)
     panel(x, y, width, height);
     text(x + 22, y + 16, 26, TEXT, "LOAD");
     for (int i = 0; i < RINGS; ++i) {
-        static const float places[RINGS][3] = {{32, 48, 176}, {206, 48, 140}, {200, 186, 132}};
+        static const float places[RINGS][3] = {{14, 44, 206}, {212, 38, 146}, {212, 170, 146}};
         float left = x + places[i][0], top = y + places[i][1], size = places[i][2];
         char words[16];
         whole_screen(block + i);
         piece(left, top, size, size, RING, KIND_RING);
         snprintf(words, sizeof(words), "%d%%", (int)(ring_level(i, time) * 100));
-        centered(left + size * 0.5f, top + size * 0.5f - 24, 28, TEXT, words);
-        centered(left + size * 0.5f, top + size * 0.5f + 4, i == 2 ? 16 : 20, DIM, ring_names[i]);
+        centered(left + size * 0.5f, top + size * 0.5f - 25, i == 0 ? 32 : 26, TEXT, words);
+        centered(left + size * 0.5f, top + size * 0.5f + 6, i == 0 ? 20 : 16, DIM, ring_names[i]);
     }
     whole_screen(0);
-    text(x + 34, y + 248, 20, DIM, "32 LANES A WARP");
-    text(x + 34, y + 276, 20, DIM, "2 QUEUES");
+    text(x + 24, y + 262, 20, DIM, "32 LANES");
+    text(x + 24, y + 290, 20, DIM, "1 QUEUE");
 }
 
 static void log_window(float time)
@@ -392,7 +398,7 @@ static void log_window(float time)
     panel(x, y, width, height);
     text(x + 22, y + 16, 26, TEXT, "LOG");
     begin_batch(x + 14, y + 54, width - 28, height - 70, 0);
-    float roll = time * 1.5f;
+    float roll = roll_on(time * 1.4f);
     int first = (int)floorf(roll);
     for (int i = 0; i < 9; ++i) {
         char words[8];

@@ -12,7 +12,7 @@ const BACKDROP: [f64; 3] = [0.055 * 255.0, 0.063 * 255.0, 0.094 * 255.0];
 /// Pixels nearer than this to an edge may fall on either side of it.
 const MARGIN: f64 = 0.75;
 /// Differences of rounding, of 255.
-const TOLERANCE: f64 = 2.0;
+const TOLERANCE: f64 = 1.5;
 
 pub fn check(frame: u64, picture: &Picture) -> Result<String> {
     let (w, h) = (picture.width as usize, picture.height as usize);
