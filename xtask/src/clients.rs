@@ -131,7 +131,6 @@ pub fn build(clients: &[Client]) -> Result<PathBuf> {
         command.arg("-I").arg(root.join("clients/include")).arg("-I").arg(root.join("clients"));
         // The clients bring their shaders' machine code with `.incbin`.
         command.arg(format!("-DSHADER_DIR=\"{}\"", root.join("tests/corpus/bin").display()));
-        command.arg(format!("-DSHADER_DIR=\"{}\"", root.join("tests/corpus/bin").display()));
         command.arg(&source).args(&common).arg("-o").arg(&program);
         command.arg("-L").arg(&debug).args(["-lnvn", "-lm", "-lpthread", "-Wl,-rpath,$ORIGIN/../debug:$ORIGIN"]);
         run(&mut command)?;

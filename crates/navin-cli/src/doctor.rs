@@ -111,7 +111,7 @@ impl Findings {
         }
         match &self.validation {
             Ok(()) => line("validation", "the layer is there"),
-            Err(why) => line("validation", &format!("not possible: {why}")),
+            Err(why) => line("validation", &format!("not possible: {why} (`./x test` brings layers of its own)")),
         }
         match &self.library {
             Ok(path) => line("libnvn", path),
@@ -128,7 +128,11 @@ impl Findings {
                 }
                 text.push_str("\nGuests can run.\n");
             }
-            Err(_) => text.push_str("\nNo guest can run until that is mended.\n"),
+            Err(_) => text.push_str(
+                "\nNo guest can run until that is mended. Install the GPU's own Vulkan driver, or Mesa's CPU device \
+                 (24.1 or newer);\nin a checkout of Navin `./x setup` does it on Debian and says what to install \
+                 elsewhere.\n",
+            ),
         }
         text
     }
