@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use ash::vk;
 use navin_shader::interface::binding;
 use navin_shader::{
-    ConstantLayout, DeviceFeatures, GuestProgram, HandleSource, Interface, Options, Stage, TranslateError, Translator,
-    ViewKind,
+    ConstantLayout, DeviceFeatures, GuestProgram, HandleSource, Interface, Options, Stage, TranslateError, Translation,
+    Translator, ViewKind,
 };
 
 use crate::gpu::{Arena, Buffer, Gpu, Image, ImageInfo};
@@ -297,18 +297,11 @@ pub fn form<'a>(
     scene: &'a Scene<'a>,
     resources: &Resources,
 ) -> Result<Form<'a>, Refusal> {
-    let mut translator = Translator::new();
     let mut stages = Vec::new();
     let mut interfaces = Vec::new();
-    for program in &scene.stages {
-        let (control, code) = corpus.guest(&program.name)?;
-        let parsed = GuestProgram::parse(&control, &code)?;
-        let options = options(arena.gpu, scene, program);
-        let translation = translator
-            .translate(&parsed, &options)
-            .map_err(|error| Refusal::Unsupported { program: program.name.clone(), error })?;
+    for (program, translation, constants) in translate(arena.gpu, corpus, scene)? {
         stages.push((program.stage, translation.spirv));
-        interfaces.push((*program, translation.interface, parsed.constants.to_vec()));
+        interfaces.push((program, translation.interface, constants));
     }
     let main = interfaces
         .iter()
@@ -335,6 +328,28 @@ pub fn form<'a>(
     Ok(Form { stages, layout: tables.layout, sets, guest: true, scene })
 }
 
+/// Translates every stage of `scene`: program, translation, constant data.
+///
+/// # Errors
+/// If a file is missing or is no program, or the translator refuses one.
+pub fn translate<'a>(
+    gpu: &Gpu,
+    corpus: &Corpus,
+    scene: &Scene<'a>,
+) -> Result<Vec<(&'a Program, Translation, Vec<u8>)>, Refusal> {
+    let mut translator = Translator::new();
+    let mut translations = Vec::new();
+    for program in &scene.stages {
+        let (control, code) = corpus.guest(&program.name)?;
+        let parsed = GuestProgram::parse(&control, &code)?;
+        let translation = translator
+            .translate(&parsed, &options(gpu, scene, program))
+            .map_err(|error| Refusal::Unsupported { program: program.name.clone(), error })?;
+        translations.push((*program, translation, parsed.constants.to_vec()));
+    }
+    Ok(translations)
+}
+
 /// Translation options for one stage of a scene.
 fn options(gpu: &Gpu, scene: &Scene<'_>, program: &Program) -> Options {
     let mut options = Options::new(ConstantLayout::Corpus);
@@ -344,6 +359,7 @@ fn options(gpu: &Gpu, scene: &Scene<'_>, program: &Program) -> Options {
         .textures
         .iter()
         .flat_map(|t| (0..t.count).map(move |e| (table.texture_word(t.binding + e), t.kind)))
+        .chain(program.images.iter().flat_map(|i| (0..i.count).map(move |e| (table.image_word(i.binding + e), i.kind))))
         .collect();
     if let Some(draw) = scene.draw() {
         for attribute in draw.attributes.iter().filter(|_| program.stage == Stage::Vertex) {
@@ -547,9 +563,14 @@ fn bank0(scene: &Scene<'_>, program: &Program, own: &Resources, registered: &Reg
                 // Vulkan's standard positions in sixteenths.
                 let positions: &[(u32, u32)] =
                     if draw.samples == 4 { &[(6, 2), (14, 6), (2, 10), (10, 14)] } else { &[(8, 8)] };
+                // This program hands the words to IPA, which takes offsets from the centre with 12 fraction bits
+                // in each half: no table can serve both (status caution).
+                let offsets = program.name == "fs_interpolate_at_sample";
                 for entry in 0..64u32 {
                     let (x, y) = positions[(entry % 8) as usize % positions.len()];
-                    put(first + 4 * entry, x << 12 | y << 28);
+                    let offset = |n: u32| ((n as i32 - 8) * 256) as u32 & 0xFFFF;
+                    let word = if offsets { offset(x) | offset(y) << 16 } else { x << 12 | y << 28 };
+                    put(first + 4 * entry, word);
                 }
             }
         }

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
+use navin_corpus::gpu::Gpu;
+use navin_corpus::guest::{self, Refusal};
 use navin_corpus::index::{Corpus, Run};
 use navin_corpus::runner::{Mode, Outcome};
+use navin_corpus::scene::Scene;
 use navin_corpus::supervise::{Workers, worker};
+use navin_shader::GuestProgram;
 
 /// Runs the corpus of guest GPU programs translated and from their reference SPIR-V, and compares the results.
 #[derive(Parser)]
@@ -31,6 +35,9 @@ struct Arguments {
     /// Print the programs that pass as well.
     #[arg(long)]
     all: bool,
+    /// Print the listing and interface of one program, and write its SPIR-V as NAME.spv into the current folder.
+    #[arg(long, value_name = "NAME")]
+    show: Option<String>,
     /// Answer program names from standard input (used by this program itself).
     #[arg(long, hide = true)]
     worker: bool,
@@ -43,6 +50,9 @@ fn main() -> Result<()> {
         return worker(&root, arguments.mode);
     }
     let corpus = Corpus::open(&root)?;
+    if let Some(name) = &arguments.show {
+        return show(&corpus, name);
+    }
     let names: Vec<String> = corpus
         .programs
         .values()
@@ -77,4 +87,26 @@ fn main() -> Result<()> {
     let counts: Vec<String> = counts.iter().map(|(word, n)| format!("{n} {word}")).collect();
     eprintln!("{} programs in {:.1} s: {}", outcomes.len(), start.elapsed().as_secs_f64(), counts.join(", "));
     Ok(())
+}
+
+/// Prints what the translator makes of one program.
+fn show(corpus: &Corpus, name: &str) -> Result<()> {
+    let program = corpus.get(name)?;
+    let (control, code) = corpus.guest(name)?;
+    println!("{}", navin_shader::disassemble(&GuestProgram::parse(&control, &code)?));
+    let scene = Scene::new(corpus, program)?.context("a companion is shown with the program that it is for")?;
+    let gpu = Gpu::open()?;
+    match guest::translate(&gpu, corpus, &scene) {
+        Ok(stages) => {
+            for (stage, translation, constants) in stages {
+                println!("{}: {} bytes of constants, {:#?}", stage.name, constants.len(), translation.interface);
+                if stage.name == name {
+                    std::fs::write(format!("{name}.spv"), bytemuck::cast_slice::<u32, u8>(&translation.spirv))?;
+                }
+            }
+            Ok(())
+        }
+        Err(Refusal::Unsupported { program, error }) => bail!("{program}: {error}"),
+        Err(Refusal::Failed(error)) => Err(error),
+    }
 }

@@ -27,6 +27,7 @@ pub struct Form<'a> {
 
 /// What targets are cleared to, so that what was not drawn is seen as well.
 const BACKGROUND: [f32; 4] = [0.125, 0.25, 0.375, 0.5];
+const BACKGROUND_INTEGER: u32 = 77;
 const DEPTH_FORMAT: vk::Format = vk::Format::D32_SFLOAT;
 
 impl Form<'_> {
@@ -119,11 +120,20 @@ impl Form<'_> {
                 AttributeType::Sint | AttributeType::Uint => Content::IntTarget,
             };
             let words = if draw.samples > 1 { samples::read(arena, image)? } else { download(arena, image, 16)? };
-            planes.push(Plane { name: format!("target {}", target.location), content, width: TARGET, words });
+            let name = format!("target {}", target.location);
+            // A target of one colour is one that nothing was drawn into: no program here fills it evenly with what
+            // it was cleared to.
+            let background = match content {
+                Content::FloatTarget { .. } => BACKGROUND.map(f32::to_bits),
+                _ => [BACKGROUND_INTEGER; 4],
+            };
+            let untouched = words.chunks_exact(4).all(|pixel| pixel == background);
+            planes.push(Plane { name, content, width: TARGET, words, untouched });
         }
         if let Some(image) = depth_image.filter(|_| draw.samples == 1) {
             let words = download(arena, &image, 4)?;
-            planes.push(Plane { name: "depth".into(), content: Content::Depth, width: TARGET, words });
+            let untouched = words.iter().all(|w| f32::from_bits(*w) == 1.0);
+            planes.push(Plane { name: "depth".into(), content: Content::Depth, width: TARGET, words, untouched });
         }
         Ok(planes)
     }
@@ -142,7 +152,7 @@ impl Form<'_> {
         for (target, image) in draw.targets.iter().zip(images) {
             let clear = match target.ty {
                 AttributeType::Float | AttributeType::Infer => vk::ClearColorValue { float32: BACKGROUND },
-                AttributeType::Sint | AttributeType::Uint => vk::ClearColorValue { uint32: [7; 4] },
+                AttributeType::Sint | AttributeType::Uint => vk::ClearColorValue { uint32: [BACKGROUND_INTEGER; 4] },
             };
             colours[target.location as usize] = vk::RenderingAttachmentInfo::default()
                 .image_view(attachment_view(arena, image)?)

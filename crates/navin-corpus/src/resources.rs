@@ -72,6 +72,33 @@ pub struct StorageImage {
     pub texel: Texel,
 }
 
+/// Which contents the inputs have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Those of the README.
+    Standard,
+    /// Others of the same kinds: a run on them must differ, or the comparison sees nothing.
+    Other,
+}
+
+impl Contents {
+    /// Where the words of the hash begin.
+    fn shift(self) -> u32 {
+        match self {
+            Self::Standard => 0,
+            Self::Other => 7777,
+        }
+    }
+
+    fn words(self, kind: crate::fill::Kind, count: u32) -> Vec<u32> {
+        let mut words = kind.words(count);
+        if self == Self::Other && !words.is_empty() {
+            words.rotate_left(1);
+        }
+        words
+    }
+}
+
 /// Everything that a program has bound.
 #[derive(Debug, Default)]
 pub struct Resources {
@@ -132,13 +159,13 @@ impl Resources {
     ///
     /// # Errors
     /// If the device refuses something.
-    pub fn new(arena: &Arena<'_>, program: &Program) -> Result<Self> {
+    pub fn new(arena: &Arena<'_>, program: &Program, contents: Contents) -> Result<Self> {
         let mut resources = Self::default();
         for block in &program.uniforms {
             for element in 0..block.count {
                 let kind = program.fill.uniform(block.binding);
                 let range = u64::from(block.size.next_multiple_of(16));
-                let words = kind.words(range as u32 / 4);
+                let words = contents.words(kind, range as u32 / 4);
                 // As long as a page of the guest's address space, for programs that read blocks through a pointer.
                 let buffer = arena.buffer(STORAGE_BYTES, bytemuck::cast_slice(&words))?;
                 resources.uniforms.push(Bound { binding: block.binding, element, buffer, range });
@@ -146,19 +173,20 @@ impl Resources {
         }
         for storage in &program.storage {
             for element in 0..storage.count {
-                let words = program.fill.storage(storage.binding).words(STORAGE_BYTES as u32 / 4);
+                let kind = program.fill.storage(storage.binding);
+                let words = contents.words(kind, STORAGE_BYTES as u32 / 4);
                 let buffer = arena.buffer(STORAGE_BYTES, bytemuck::cast_slice(&words))?;
                 resources.storage.push(Bound { binding: storage.binding, element, buffer, range: STORAGE_BYTES });
             }
         }
         for texture in &program.textures {
             for element in 0..texture.count {
-                resources.textures.push(make_texture(arena, texture, element)?);
+                resources.textures.push(make_texture(arena, texture, element, contents)?);
             }
         }
         for image in &program.images {
             for element in 0..image.count {
-                resources.images.push(make_image(arena, image, element)?);
+                resources.images.push(make_image(arena, image, element, contents)?);
             }
         }
         Ok(resources)
@@ -176,6 +204,7 @@ impl Resources {
                 content: Content::Buffer,
                 width: 0,
                 words: bound.buffer.words(),
+                untouched: false,
             });
         }
         for image in &self.images {
@@ -186,7 +215,7 @@ impl Resources {
                 Texels::Image(texels) => (download(arena, &texels, image.texel.bytes)?, texels.extent.width),
             };
             let name = format!("image {}", image.binding + image.element);
-            planes.push(Plane { name, content: Content::Image(image.texel), width, words });
+            planes.push(Plane { name, content: Content::Image(image.texel), width, words, untouched: false });
         }
         Ok(planes)
     }
@@ -196,8 +225,8 @@ fn is_multisampled(kind: ViewKind) -> bool {
     matches!(kind, ViewKind::D2Multisampled | ViewKind::D2MultisampledArray)
 }
 
-fn make_texture(arena: &Arena<'_>, texture: &index::Texture, element: u32) -> Result<Texture> {
-    let seed = (texture.binding + element) * 100_000;
+fn make_texture(arena: &Arena<'_>, texture: &index::Texture, element: u32, contents: Contents) -> Result<Texture> {
+    let seed = (texture.binding + element) * 100_000 + contents.shift();
     let (format, bytes) = match (texture.shadow, texture.sampled) {
         (true, _) => (vk::Format::D32_SFLOAT, 4),
         (_, Sampled::Float) => (vk::Format::R8G8B8A8_UNORM, 4),
@@ -248,8 +277,8 @@ fn make_texture(arena: &Arena<'_>, texture: &index::Texture, element: u32) -> Re
     Ok(Texture { binding: texture.binding, element, kind: texture.kind, texels, format, sampler })
 }
 
-fn make_image(arena: &Arena<'_>, image: &index::Image, element: u32) -> Result<StorageImage> {
-    let seed = (image.binding + element) * 100_000;
+fn make_image(arena: &Arena<'_>, image: &index::Image, element: u32, contents: Contents) -> Result<StorageImage> {
+    let seed = (image.binding + element) * 100_000 + contents.shift();
     let name = match (&image.format, image.sampled) {
         (Some(name), _) => name.as_str(),
         (None, Sampled::Float) => "rgba32f",

@@ -9,8 +9,8 @@ use crate::gpu::{Arena, Gpu, GpuError};
 use crate::guest::{self, Refusal, Tables};
 use crate::index::{Corpus, Program};
 use crate::reference;
-use crate::resources::Resources;
-use crate::scene::Scene;
+use crate::resources::{Contents, Resources};
+use crate::scene::{Scene, Work};
 use crate::texel::Texel;
 
 /// Which runs are compared.
@@ -112,36 +112,42 @@ impl<'g> Runner<'g> {
                 }
                 Err(Refusal::Failed(error)) => return Err(error.context("guest form")),
             },
-            Mode::Reference => self.reference(&scene, false)?,
-            Mode::Corrupted => self.reference(&scene, true)?,
+            Mode::Reference => self.reference(&scene, Contents::Standard)?,
+            Mode::Corrupted => self.reference(&scene, Contents::Other)?,
         };
-        let reference = self.reference(&scene, false)?;
+        let reference = self.reference(&scene, Contents::Standard)?;
+        if mode == Mode::Reference && reference.iter().all(|plane| plane.untouched) {
+            return Ok(Outcome::Failed("the reference leaves nothing behind that could be compared".into()));
+        }
         Ok(match program.compare.compare(&reference, &guest) {
             None => Outcome::Pass,
             Some(mismatch) => Outcome::Mismatch(mismatch),
         })
     }
 
-    fn reference(&self, scene: &Scene<'_>, corrupted: bool) -> Result<Vec<Plane>> {
+    fn reference(&self, scene: &Scene<'_>, contents: Contents) -> Result<Vec<Plane>> {
         let arena = Arena::new(self.gpu);
-        let resources = Resources::new(&arena, scene.main)?;
-        if corrupted {
-            // Every word of every input buffer another one of the same kind.
-            for bound in resources.uniforms.iter().chain(&resources.storage) {
-                let mut words = bound.buffer.words();
-                words.rotate_left(1);
-                bound.buffer.write(0, bytemuck::cast_slice(&words));
+        let resources = Resources::new(&arena, scene.main, contents)?;
+        let mut changed = scene.clone();
+        if let (Contents::Other, Work::Draw(draw)) = (contents, &mut changed.work) {
+            for attribute in draw.attributes.iter_mut().filter(|a| a.location > 0) {
+                attribute.data.rotate_left(attribute.stride as usize);
             }
         }
-        let form = reference::form(&arena, &self.corpus, scene, &resources)?;
+        let form = reference::form(&arena, &self.corpus, &changed, &resources)?;
+        let before = resources.read_back(&arena)?;
         let mut planes = form.run(&arena)?;
-        planes.extend(resources.read_back(&arena)?);
+        let mut after = resources.read_back(&arena)?;
+        for (after, before) in after.iter_mut().zip(&before) {
+            after.untouched = after.words == before.words;
+        }
+        planes.extend(after);
         Ok(planes)
     }
 
     fn guest(&self, scene: &Scene<'_>) -> Result<Vec<Plane>, Refusal> {
         let arena = Arena::new(self.gpu);
-        let resources = Resources::new(&arena, scene.main)?;
+        let resources = Resources::new(&arena, scene.main, Contents::Standard)?;
         let form = guest::form(&self.tables, &arena, &self.corpus, scene, &resources)?;
         let mut planes = form.run(&arena)?;
         planes.extend(resources.read_back(&arena)?);

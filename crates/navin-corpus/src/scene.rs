@@ -262,6 +262,20 @@ fn positions(primitive: Primitive, count: u32, quad: bool, different_w: bool) ->
         .collect()
 }
 
+/// Value at a vertex of the quad's triangle, such that it never leaves 0..1 within the target. The last component runs
+/// over most of it. The others stay on one side of 0.5: programs make cube directions of them, around 0.5, and where
+/// such a direction turns fast, devices that approximate derivatives of cube coordinates pick other levels for a
+/// direction than for the same one divided by its major axis, which is what the machine code passes.
+fn over_target(location: u32, component: u32, vertex: usize) -> f32 {
+    let seed = location * 1000 + component;
+    let (first, step) = if component == 3 { (0.02, 0.24) } else { (0.55, 0.08) };
+    let corner = first + 0.1 * unit(seed);
+    let (right, up) = (step * (1.0 + 0.8 * unit(seed + 500)), step * (1.0 + 0.8 * unit(seed + 600)));
+    // The second and third vertex lie twice as far as the target's corners.
+    let value = corner + [0.0, 2.0 * right, 2.0 * up][vertex % 3];
+    if seed.is_multiple_of(2) { value } else { 1.0 - value }
+}
+
 /// The stream or, for a matrix, the streams of one vertex input.
 fn attribute(location: u32, ty: &str, positions: &[[f32; 4]], quad: bool) -> Result<Vec<Attribute>> {
     if let Some(columns) = ty.strip_prefix("mat").and_then(|n| n.parse::<u32>().ok()) {
@@ -307,6 +321,7 @@ fn attribute(location: u32, ty: &str, positions: &[[f32; 4]], quad: bool) -> Res
                     let (u, v) = ((position[0] + 1.0) / 2.0, (position[1] + 1.0) / 2.0);
                     [u, v, 1.0 - u, 1.0][c as usize]
                 }
+                (_, true) => over_target(location, c, vertex),
                 _ => unit(i),
             };
             match class {
