@@ -39,6 +39,9 @@ const MIN_COMMAND_SIZE: usize = 512;
 /// The least control memory that a guest may add (item 0x16).
 const MIN_CONTROL_SIZE: usize = 256;
 
+/// The most of an added block that is used.
+const MAX_CONTROL: u64 = 1 << 28;
+
 /// A guest's command buffer, for the duration of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandBuffer(NonNull<CommandBufferRecord>);
@@ -152,7 +155,7 @@ impl CommandBuffer {
 
     /// Bytes used since the last AddCommandMemory, lent ones included (B222).
     pub fn command_memory_used(self) -> u64 {
-        get!(self.used_before) + get!(self.cursor).saturating_sub(get!(self.memory))
+        get!(self.used_before).wrapping_add(get!(self.cursor).saturating_sub(get!(self.memory)))
     }
 
     /// Bytes left of what AddCommandMemory gave last.
@@ -180,7 +183,7 @@ impl CommandBuffer {
     }
 
     fn memory_end(self) -> u64 {
-        get!(self.memory) + u64::from(get!(self.memory_size))
+        get!(self.memory).wrapping_add(u64::from(get!(self.memory_size)))
     }
 
     /// nvnCommandBufferAddCommandMemory with a pool: `memory` leads to the bytes, which the GPU sees at
@@ -192,7 +195,8 @@ impl CommandBuffer {
         // Command alignment is 4 (device info item 0x13): a start between words is moved to the next one.
         let skip = (memory.as_ptr() as u64).wrapping_neg() % 4;
         self.close_piece(host, false);
-        self.set_memory(memory.as_ptr() as u64 + skip, address + skip, size.saturating_sub(skip), 0);
+        let start = memory.as_ptr() as u64 + skip;
+        self.set_memory(start, address.wrapping_add(skip), size.saturating_sub(skip), 0);
         set!(self.used_before = 0);
         self.set_command_memory_size(size);
     }
@@ -232,8 +236,8 @@ impl CommandBuffer {
 
     fn set_limit(self) {
         let limit = if get!(self.flags) & RECORDING != 0 {
-            let piece = get!(self.memory) + u64::from(get!(self.piece_offset));
-            self.memory_end().min(piece + u64::from(MAX_PIECE))
+            let piece = get!(self.memory).wrapping_add(u64::from(get!(self.piece_offset)));
+            self.memory_end().min(piece.wrapping_add(u64::from(MAX_PIECE)))
         } else {
             0
         };
@@ -248,9 +252,10 @@ impl CommandBuffer {
         set!(self.control_size = size);
         set!(self.control_used = 0);
         // Control alignment is 8 (item 0x14).
-        let start = memory.address().next_multiple_of(ENTRY_SIZE);
-        let end = memory.address().saturating_add(size) / ENTRY_SIZE * ENTRY_SIZE;
-        if memory.is_null() || start + 2 * ENTRY_SIZE > end {
+        let start = memory.address().checked_next_multiple_of(ENTRY_SIZE).unwrap_or(u64::MAX);
+        // A size of garbage must not make all of memory a place where lists may be.
+        let end = memory.address().saturating_add(size.min(MAX_CONTROL)) / ENTRY_SIZE * ENTRY_SIZE;
+        if memory.is_null() || start.saturating_add(2 * ENTRY_SIZE) > end {
             fault!("B224", "AddControlMemory of {size} bytes at {memory:?}: no room for two entries; not used");
             // An open list keeps the 8 bytes that it is linked on from.
             if get!(self.first_entry) == 0 {
@@ -295,9 +300,9 @@ impl CommandBuffer {
         if get!(self.first_entry) == 0 {
             set!(self.first_entry = at);
         }
-        set!(self.control_cursor = at + ENTRY_SIZE);
+        set!(self.control_cursor = at.wrapping_add(ENTRY_SIZE));
         if get!(self.flags) & LENT_CONTROL == 0 {
-            set!(self.control_used = get!(self.control_used) + ENTRY_SIZE);
+            set!(self.control_used = get!(self.control_used).wrapping_add(ENTRY_SIZE));
         }
     }
 
@@ -324,7 +329,7 @@ impl CommandBuffer {
             return false;
         }
         let space = if get!(self.flags) & LENT != 0 { Space::Lent } else { Space::Guest };
-        let piece = Piece { space, address: get!(self.memory_address) + start, bytes };
+        let piece = Piece { space, address: get!(self.memory_address).wrapping_add(start), bytes };
         // Before the entry: the callback that it may need finds no open piece.
         set!(self.piece_offset = used as u32);
         host.lender.piece_closed(get!(self.serial), piece);
@@ -395,13 +400,14 @@ impl CommandBuffer {
                 return None;
             }
             let start = get!(self.cursor);
-            if start + bytes as u64 <= self.memory_end() {
+            let end = start.wrapping_add(bytes as u64);
+            if end <= self.memory_end() {
                 // Only the piece is full.
-                if start + bytes as u64 > get!(self.limit) {
+                if end > get!(self.limit) {
                     self.close_piece(host, false);
                     self.set_limit();
                 }
-                set!(self.cursor = start + bytes as u64);
+                set!(self.cursor = end);
                 return NonNull::new(start as *mut u8);
             }
             if asked {

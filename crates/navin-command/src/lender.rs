@@ -76,6 +76,9 @@ impl Lender {
     /// Lends at least `bytes` to the recording `owner`; 0 is none, whose segment is never free again. `None`
     /// beyond the bound.
     pub(crate) fn lend(&self, bytes: usize, owner: u64) -> Option<Lease> {
+        if bytes as u64 > self.bound {
+            return None;
+        }
         let size = match bytes {
             0..=SMALL_SEGMENT if owner == 0 => SMALL_SEGMENT,
             _ => bytes.next_multiple_of(SMALL_SEGMENT).max(SEGMENT),
@@ -111,7 +114,7 @@ impl Lender {
         let Some(segments) = segments.as_mut() else { return };
         match piece.space {
             Space::Guest => {
-                let (start, end) = (piece.address, piece.address + u64::from(piece.bytes));
+                let (start, end) = (piece.address, piece.address.saturating_add(u64::from(piece.bytes)));
                 let freed = segments.overwritten(start, end, serial);
                 self.lent.fetch_sub(freed, Ordering::Relaxed);
                 if segments.of_recording.contains_key(&serial) {

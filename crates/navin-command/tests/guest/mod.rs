@@ -56,6 +56,10 @@ impl Pool {
         unsafe { std::slice::from_raw_parts(self.at(offset).as_ptr(), bytes) }.to_vec()
     }
 
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     pub fn gpu(&self, offset: usize) -> u64 {
         self.gpu + offset as u64
     }

@@ -278,7 +278,7 @@ commands! {
         if end.is_none_or(|end| end > pool.size) {
             return refuse(CALL, format_args!("{size} bytes at {offset:#x} of a pool of {} bytes", pool.size));
         }
-        let address = U64::new(pool.gpu_address + offset as u64);
+        let address = U64::new(pool.gpu_address.wrapping_add(offset as u64));
         buffer.record::<op::SetShaderScratchMemory>(&HOST, (), &ScratchMemory { address, size: U64::new(size as u64) });
     }
 

@@ -7,8 +7,8 @@ use navin_abi::records::{DeviceRecord, MemoryPoolRecord};
 use navin_abi::types::*;
 use navin_abi::{GuestPtr, fault};
 
-use super::args::{Array, commands, open, open_live, refuse};
 use super::HOST;
+use super::args::{Array, commands, open, open_live, refuse};
 use crate::driver;
 use crate::entry::object::{address, boolean, live, pointer};
 
@@ -130,7 +130,7 @@ pub(crate) extern "C" fn nvnCommandBufferAddCommandMemory(
             return None;
         }
         let memory = NonNull::new(GuestPtr::<u8>::new(pool.storage.checked_add(offset)?).host())?;
-        Some((memory, pool.gpu_address + offset))
+        Some((memory, pool.gpu_address.wrapping_add(offset)))
     });
     match memory {
         // SAFETY: inside the pool's storage, which the guest keeps for as long as it records there.

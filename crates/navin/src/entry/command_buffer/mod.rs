@@ -16,6 +16,8 @@ mod dynamic;
 mod memory;
 mod state;
 mod sync;
+#[cfg(test)]
+mod tests;
 
 use navin_abi::FunctionId;
 
