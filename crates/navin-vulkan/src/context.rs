@@ -304,7 +304,10 @@ fn create_instance(options: &OpenOptions) -> Result<Instance, OpenError> {
         info = info.push_next(&mut messenger_info);
     }
     // SAFETY: everything `info` points at lives until the call returns.
-    let raw = unsafe { entry.create_instance(&info, None) }.map_err(failed("creating the Vulkan instance"))?;
+    let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
+        vk::Result::ERROR_INCOMPATIBLE_DRIVER => OpenError::NoDevice,
+        result => OpenError::Vulkan { what: "creating the Vulkan instance", result },
+    })?;
     let mut instance = Instance { messenger: None, messages, raw, _entry: entry, has_debug_utils: debug_utils };
     if validate && debug_utils {
         let loader = ext::debug_utils::Instance::new(&instance._entry, &instance.raw);

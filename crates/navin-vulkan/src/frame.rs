@@ -35,14 +35,14 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Box<Self>, vk::Result> {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, vk::Result> {
         let info = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::TRANSIENT)
             .queue_family_index(gpu.queue_family);
         // SAFETY: the queue family is the one that the device was made with.
         let pool = unsafe { gpu.device.create_command_pool(&info, None) }?;
         // From here on dropping `frame` destroys the pool.
-        let mut frame = Box::new(Self {
+        let mut frame = Self {
             gpu: gpu.clone(),
             pool,
             commands: vk::CommandBuffer::null(),
@@ -50,7 +50,7 @@ impl Frame {
             descriptor_pools: Vec::new(),
             sets: Default::default(),
             transient: Transient::default(),
-        });
+        };
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)
             .level(vk::CommandBufferLevel::PRIMARY)

@@ -326,10 +326,9 @@ impl Image {
             return unsupported("the device has no cube arrays");
         }
         let shader = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
-        if sliced && desc.usage.intersects(shader) {
-            if desc.kind != V::TYPE_2D || !self.gpu.features.view_2d_of_3d {
-                return unsupported("shaders cannot see slices of 3D images here");
-            }
+        let seen = desc.kind == V::TYPE_2D && self.gpu.features.view_2d_of_3d;
+        if sliced && desc.usage.intersects(shader) && !seen {
+            return unsupported("shaders cannot see slices of 3D images here");
         }
         Ok(())
     }
@@ -367,7 +366,8 @@ fn create_flags(gpu: &Gpu, desc: &ImageDesc) -> vk::ImageCreateFlags {
         if desc.usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT) {
             flags |= vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE;
         }
-        if gpu.features.view_2d_of_3d && desc.usage.contains(vk::ImageUsageFlags::STORAGE) {
+        let shader = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+        if gpu.features.view_2d_of_3d && desc.usage.intersects(shader) {
             flags |= vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT;
         }
     }

@@ -58,3 +58,17 @@ pub use sampler::{Sampler, SamplerDesc};
 pub use shader::{InputClass, Interface, Shader, ShaderDesc, ShaderError, Stage};
 pub use tables::{Tables, ViewKind};
 pub use transient::TransientSlice;
+
+// The context is shared by guest, submit and completion threads; an encoder moves to the submit thread.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    const fn moves<T: Send>() {}
+    shared::<Context>();
+    shared::<Queue>();
+    shared::<Tables>();
+    shared::<Image>();
+    shared::<Shader>();
+    shared::<ImportedBuffer>();
+    moves::<Encoder>();
+    moves::<Readback>();
+};

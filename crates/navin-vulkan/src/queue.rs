@@ -41,13 +41,13 @@ pub enum QueueError {
 struct InFlight {
     value: u64,
     encoder: u64,
-    frame: Box<Frame>,
+    frame: Frame,
 }
 
 #[derive(Default)]
 struct State {
     in_flight: VecDeque<InFlight>,
-    free: Vec<Box<Frame>>,
+    free: Vec<Frame>,
 }
 
 /// What the queue and its encoders share.
@@ -260,14 +260,14 @@ impl Shared {
         self.gpu.collect();
     }
 
-    fn keep(&self, state: &mut State, mut frame: Box<Frame>) {
+    fn keep(&self, state: &mut State, mut frame: Frame) {
         if state.free.len() < KEPT_FRAMES && frame.reset(&self.blocks).is_ok() {
             state.free.push(frame);
         }
     }
 
     /// Takes back what an encoder that is not submitted was recorded with.
-    pub(crate) fn abandon(&self, frame: Box<Frame>, encoder: u64) {
+    pub(crate) fn abandon(&self, frame: Frame, encoder: u64) {
         self.gpu.retire.end(encoder);
         self.keep(&mut self.state.lock(), frame);
     }

@@ -16,6 +16,10 @@ pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// The first version of the layer that knows shader objects well enough to run Navin under.
 pub(crate) const LEAST_LAYER_VERSION: u32 = vk::make_api_version(0, 1, 3, 280);
 
+/// Messages about what others do: some drivers and layers look instance functions up on the device at its creation,
+/// before Navin has made a call of its own on it.
+const NOT_OURS: [&CStr; 1] = [c"WARNING-vkGetDeviceProcAddr-device"];
+
 /// What the layer said. Boxed, so that its address stays while the messenger lives.
 #[derive(Default)]
 pub(crate) struct Messages {
@@ -67,6 +71,10 @@ unsafe extern "system" fn on_message(
     let (data, messages) = unsafe { (data.as_ref(), user.cast::<Messages>().as_ref()) };
     let (Some(data), Some(messages)) = (data, messages) else { return vk::FALSE };
     // SAFETY: the member is null or a C string that lives through the call.
+    if unsafe { data.message_id_name_as_c_str() }.is_some_and(|id| NOT_OURS.contains(&id)) {
+        return vk::FALSE;
+    }
+    // SAFETY: as above.
     let text = match unsafe { data.message_as_c_str() } {
         Some(text) => text.to_string_lossy().into_owned(),
         None => return vk::FALSE,

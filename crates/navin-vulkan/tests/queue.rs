@@ -191,6 +191,15 @@ fn images_and_views_that_cannot_be_are_refused() {
     ] {
         assert!(matches!(image.view(&view), Err(ImageError::Unsupported(_))), "{view:?}");
     }
+    if context.features().view_2d_of_3d {
+        let kind = vk::ImageType::TYPE_3D;
+        let extent = vk::Extent3D { width: 4, height: 4, depth: 4 };
+        let desc = ImageDesc { kind, extent, levels: 3, ..ImageDesc::new_2d(format, 4, 4, usage) };
+        let volume = Image::new(&context, &desc, "volume").expect("image");
+        let slice = ViewDesc { kind: vk::ImageViewType::TYPE_2D, levels: 1, base_layer: 3, ..volume.whole(usage) };
+        volume.view(&slice).expect("a slice");
+        assert!(volume.view(&ViewDesc { base_level: 1, ..slice }).is_err(), "level 1 has two slices");
+    }
     assert_eq!(image.level_extent(2), vk::Extent3D { width: 1, height: 1, depth: 1 });
     assert_eq!(image.level_extent(99), vk::Extent3D { width: 1, height: 1, depth: 1 });
 }

@@ -111,8 +111,12 @@ impl Encoder {
         }
     }
 
-    /// The rectangle inside the attachments; nothing when it is empty.
+    /// The rectangle inside the attachments; nothing when it is empty, or when no scope can be opened over them.
     fn clear_rect(&self, rect: &Scissor) -> Option<vk::Rect2D> {
+        if self.scope.mixed_samples {
+            navin_abi::fault!("", "attachments differ in their sample counts: their clears are left out");
+            return None;
+        }
         let mut rect = fit_scissor(rect);
         let area = self.scope.area;
         let cut = |offset: i32, length: u32, size: u32| length.min(size.saturating_sub(offset as u32));

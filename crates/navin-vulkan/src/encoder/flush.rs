@@ -216,10 +216,10 @@ impl Encoder {
         if !line_mode_known {
             want.line_mode = vk::LineRasterizationModeEXT::DEFAULT;
         }
-        if let Some(bias) = &mut want.depth_bias {
-            if !features.depth_bias_clamp {
-                bias.clamp = 0.0;
-            }
+        if let Some(bias) = &mut want.depth_bias
+            && !features.depth_bias_clamp
+        {
+            bias.clamp = 0.0;
         }
         let have = self.emitted.raster;
         let so = &self.gpu.shader_object;
@@ -511,10 +511,10 @@ impl Encoder {
         let mut count = 0;
         let mut used = 0u32;
         let default_fits = limits.max_vertex_input_bindings > DEFAULT_BINDING;
-        for location in 0..MAX_VERTEX_ATTRIBUTES {
+        for (location, missing) in missing.into_iter().enumerate() {
             let description = vk::VertexInputAttributeDescription2EXT::default().location(location as u32);
             let attribute = self.want.vertex_input.attributes[location];
-            attributes[count] = match (missing[location], attribute) {
+            attributes[count] = match (missing, attribute) {
                 (0, Some(a)) if usize::from(a.binding) < MAX_VERTEX_BINDINGS && self.can_fetch(a.format) => {
                     used |= 1 << a.binding;
                     description

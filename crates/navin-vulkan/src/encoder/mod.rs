@@ -98,7 +98,7 @@ pub struct Encoder {
     shared: Arc<Shared>,
     gpu: Arc<Gpu>,
     /// Taken by `finish` and by the drop.
-    frame: Option<Box<Frame>>,
+    frame: Option<Frame>,
     number: u64,
     commands: vk::CommandBuffer,
     error: Option<vk::Result>,
@@ -121,7 +121,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn new(shared: Arc<Shared>, frame: Box<Frame>) -> Result<Self, vk::Result> {
+    pub(crate) fn new(shared: Arc<Shared>, frame: Frame) -> Result<Self, vk::Result> {
         let gpu = shared.gpu.clone();
         let number = gpu.retire.begin();
         let commands = frame.commands;
@@ -161,7 +161,7 @@ impl Encoder {
     }
 
     /// Ends the command buffer. Gives the frame and the encoder's number for the submission.
-    pub(crate) fn finish(mut self) -> Result<(Box<Frame>, u64), vk::Result> {
+    pub(crate) fn finish(mut self) -> Result<(Frame, u64), vk::Result> {
         self.end_rendering();
         self.set_condition(None);
         self.emit_barrier(Access::All, Access::AllAndHost);
