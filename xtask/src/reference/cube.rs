@@ -195,7 +195,7 @@ impl<'a> Placed<'a> {
     /// The texture coordinate at which a ray meets the plane of a face.
     fn uv(&self, eye: V, ray: V, face: usize) -> [f64; 2] {
         let (from, along) = (self.local(eye - self.center), self.local(ray));
-        let sign = if face % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if face.is_multiple_of(2) { 1.0 } else { -1.0 };
         let t = (sign - from[face / 2]) / along[face / 2];
         let place = V([0, 1, 2].map(|i| from[i] + along[i] * t));
         let [u, v] = FACES[face].map(|axis| place.dot(V(axis)));
