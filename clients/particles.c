@@ -170,7 +170,7 @@ static int disc_size(void)
 /* Of one of them x, y and how bright; the middle is first, the inner 9 before the others. */
 static void disc_point(int i, float* x, float* y, float* weight)
 {
-    static const int order[25] = {12, 7, 11, 13, 17, 6, 8, 16, 18, 2, 10, 14, 22, 1, 3, 5, 9, 15, 19, 21, 23, 0, 4, 20, 24};
+    static const int order[DISC] = {12, 7, 11, 13, 17, 6, 8, 16, 18, 2, 10, 14, 22, 1, 3, 5, 9, 15, 19, 21, 23};
     *x = (float)(order[i] % 5 - 2);
     *y = (float)(order[i] / 5 - 2);
     *weight = expf(-(*x * *x + *y * *y) / (disc_size() < DISC ? 1.0f : 2.4f));

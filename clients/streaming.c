@@ -109,7 +109,8 @@ static void land(float color[3], float x, float y)
     /* Five chains, darker towards the front. */
     for (int i = 0; i < 5; ++i) {
         float near = (float)i / 4;
-        float top = 0.6f + 0.24f * near - (0.34f - 0.12f * near) * (ridge(x, 11 * (uint32_t)i + 5, 2.5f + 1.4f * (float)i) - 0.35f);
+        float height = ridge(x, 11 * (uint32_t)i + 5, 2.5f + 1.4f * (float)i) - 0.35f;
+        float top = 0.6f + 0.24f * near - (0.34f - 0.12f * near) * height;
         float inside = smooth(top - 0.002f, top + 0.002f, y);
         float haze = smooth(top, top + 0.34f, y) * (0.55f - 0.35f * near);
         float layer[3] = {0.44f - 0.39f * near, 0.33f - 0.27f * near, 0.5f - 0.38f * near};
@@ -524,7 +525,10 @@ int main(int argc, char** argv)
             /* Tiles flash as they come; grey ones are tinted. */
             int grey = format_of(i, place->generation) == R16F;
             float flash = 1 + 0.7f * (1 - ease(age));
-            Material material = {{flash * (grey ? 0.95f : 1), flash * (grey ? 0.9f : 1), flash * (grey ? 1.12f : 1), 1}, 0};
+            Material material = {{flash, flash, flash, 1}, 0};
+            static const float tint[3] = {0.95f, 0.9f, 1.12f};
+            for (int c = 0; grey && c < 3; ++c)
+                material.tint[c] *= tint[c];
             memcpy(materials[slot].cpu + i * 256, &material, sizeof(material));
             nvnCommandBufferBindUniformBuffer(commands, NVN_SHADER_STAGE_FRAGMENT, 0, materials[slot].gpu + i * 256,
                                               sizeof(material));

@@ -96,9 +96,9 @@ GuestSpan guest_alloc(GuestHeap* heap, size_t size, size_t alignment);
 
 /* ---- Textures ---- */
 
-/* A texture in storage order: the level of `block` bytes an element and width x height elements (texels, or
- * blocks of a compressed format) goes from rows in `source` to `target`, tiled by GOBs of 64 bytes x 8 rows in
- * blocks of `gobs` GOBs. */
+/* Puts one level into storage order: width x height elements (texels, or blocks of a compressed format) of
+ * `bytes` bytes go from rows in `source` to GOBs of 64 bytes by 8 rows in `target`, `gobs` of them on top of each
+ * other making a block. */
 void guest_tile(uint8_t* target, const uint8_t* source, int width, int height, int bytes, int gobs);
 
 /* How a 2D texture lies in memory. */
@@ -140,11 +140,11 @@ void guest_descriptors(GuestDescriptors* descriptors, NVNdevice* device, GuestHe
 typedef struct GuestOptions {
     NVNwindowOriginMode origin;
     NVNdepthMode depth_mode;
-    int window_textures;    /* 2 to 4 */
-    NVNboolean depth;       /* with a depth buffer */
-    int frames;             /* unless argv[1] says otherwise */
-    size_t data_size;       /* bytes of the heap `data` */
-    size_t command_size;    /* bytes of command memory of a frame */
+    int window_textures; /* 2 to 4 */
+    NVNboolean depth;    /* with a depth buffer */
+    int frames;          /* unless argv[1] says otherwise */
+    size_t data_size;    /* bytes of the heap `data` */
+    size_t command_size; /* bytes of command memory of a frame */
 } GuestOptions;
 
 typedef struct Guest {
