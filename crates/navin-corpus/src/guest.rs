@@ -299,7 +299,7 @@ pub fn form<'a>(
 ) -> Result<Form<'a>, Refusal> {
     let mut stages = Vec::new();
     let mut interfaces = Vec::new();
-    for (program, translation, constants) in translate(arena.gpu, corpus, scene)? {
+    for Translated { program, translation, constants } in translate(arena.gpu, corpus, scene)? {
         stages.push((program.stage, translation.spirv));
         interfaces.push((program, translation.interface, constants));
     }
@@ -328,15 +328,21 @@ pub fn form<'a>(
     Ok(Form { stages, layout: tables.layout, sets, guest: true, scene })
 }
 
-/// Translates every stage of `scene`: program, translation, constant data.
+/// One stage through the translator.
+pub struct Translated<'a> {
+    /// The stage's program.
+    pub program: &'a Program,
+    /// SPIR-V and interface.
+    pub translation: Translation,
+    /// Constant data: bank 1.
+    pub constants: Vec<u8>,
+}
+
+/// Translates every stage of `scene`.
 ///
 /// # Errors
 /// If a file is missing or is no program, or the translator refuses one.
-pub fn translate<'a>(
-    gpu: &Gpu,
-    corpus: &Corpus,
-    scene: &Scene<'a>,
-) -> Result<Vec<(&'a Program, Translation, Vec<u8>)>, Refusal> {
+pub fn translate<'a>(gpu: &Gpu, corpus: &Corpus, scene: &Scene<'a>) -> Result<Vec<Translated<'a>>, Refusal> {
     let mut translator = Translator::new();
     let mut translations = Vec::new();
     for program in &scene.stages {
@@ -345,7 +351,7 @@ pub fn translate<'a>(
         let translation = translator
             .translate(&parsed, &options(gpu, scene, program))
             .map_err(|error| Refusal::Unsupported { program: program.name.clone(), error })?;
-        translations.push((*program, translation, parsed.constants.to_vec()));
+        translations.push(Translated { program, translation, constants: parsed.constants.to_vec() });
     }
     Ok(translations)
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use navin_corpus::gpu::Gpu;
-use navin_corpus::guest::{self, Refusal};
+use navin_corpus::guest::{self, Refusal, Translated};
 use navin_corpus::index::{Corpus, Run};
 use navin_corpus::runner::{Mode, Outcome};
 use navin_corpus::scene::Scene;
@@ -98,7 +98,7 @@ fn show(corpus: &Corpus, name: &str) -> Result<()> {
     let gpu = Gpu::open()?;
     match guest::translate(&gpu, corpus, &scene) {
         Ok(stages) => {
-            for (stage, translation, constants) in stages {
+            for Translated { program: stage, translation, constants } in stages {
                 println!("{}: {} bytes of constants, {:#?}", stage.name, constants.len(), translation.interface);
                 if stage.name == name {
                     std::fs::write(format!("{name}.spv"), bytemuck::cast_slice::<u32, u8>(&translation.spirv))?;
