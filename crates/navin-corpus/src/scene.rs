@@ -263,9 +263,9 @@ fn positions(primitive: Primitive, count: u32, quad: bool, different_w: bool) ->
 }
 
 /// Value at a vertex of the quad's triangle, such that it never leaves 0..1 within the target. The last component runs
-/// over most of it. The others stay on one side of 0.5: programs make cube directions of them, around 0.5, and where
-/// such a direction turns fast, devices that approximate derivatives of cube coordinates pick other levels for a
-/// direction than for the same one divided by its major axis, which is what the machine code passes.
+/// over most of it. The others stay on one side of 0.5: `tex_cube` makes a direction of them around 0.5, and the
+/// machine code passes it divided by its major axis. Where such a direction turns fast, lavapipe was seen to pick
+/// other levels for the divided one (811 pixels of `tex_cube`), which says nothing about the translation.
 fn over_target(location: u32, component: u32, vertex: usize) -> f32 {
     let seed = location * 1000 + component;
     let (first, step) = if component == 3 { (0.02, 0.24) } else { (0.55, 0.08) };
