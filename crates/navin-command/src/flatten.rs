@@ -13,7 +13,7 @@ use crate::control::{ControlList, Entry, Piece, Space};
 use crate::cursor::CommandBuffer;
 use crate::host::Host;
 use crate::record::{Malformed, measure};
-use crate::stream::Stream;
+use crate::stream::{Builder, Stream};
 
 /// Finds command memory by its GPU address; the driver's pools.
 pub trait PieceMemory {
@@ -25,12 +25,11 @@ pub trait PieceMemory {
 /// Flattens the recordings of `handles`, in order, into a stream that owns its bytes. A handle of garbage, or a
 /// piece whose memory is gone, leaves a fault line and no records.
 pub fn flatten(host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) -> Stream {
-    let mut words = Vec::new();
+    let mut stream = Builder::default();
     for handle in handles {
-        walk(host, handle, "SubmitCommands", |piece| append_piece(host, memory, handle, piece, &mut words));
+        walk(host, handle, "SubmitCommands", |piece| append_piece(host, memory, handle, piece, &mut stream));
     }
-    // Each piece was cut to whole records.
-    Stream::from_words(words).0
+    stream.finish()
 }
 
 impl CommandBuffer {
@@ -49,11 +48,11 @@ impl CommandBuffer {
 
     /// nvnCommandBufferCopyCommands: copies the records themselves; the source may be reused at once (B224).
     pub fn copy(self, host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) {
-        let mut words = Vec::new();
+        let mut stream = Builder::default();
         for handle in handles {
-            walk(host, handle, "CopyCommands", |piece| append_piece(host, memory, handle, piece, &mut words));
+            walk(host, handle, "CopyCommands", |piece| append_piece(host, memory, handle, piece, &mut stream));
         }
-        let mut rest = words.as_slice();
+        let mut rest = stream.words();
         while let Ok(length) = measure(rest) {
             let (record, tail) = rest.split_at(length);
             if !self.record_words(host, record) {
@@ -72,41 +71,32 @@ fn walk(host: &Host, handle: u64, what: &str, mut each: impl FnMut(Piece)) {
     }
 }
 
-/// Copies a piece's whole records to the end of `words` (B225).
-fn append_piece(host: &Host, memory: &impl PieceMemory, handle: u64, piece: Piece, words: &mut Vec<u32>) {
-    let start = words.len();
-    let count = piece.bytes as usize / 4;
-    words.reserve(count);
-    let to = words.spare_capacity_mut().as_mut_ptr().cast::<u8>();
-    let copy = |from: NonNull<u8>| {
-        // SAFETY: `from` leads to the piece's bytes, and `to` to as many spare ones of our own. The guest may
-        // write into the piece meanwhile (B228); whatever is read then is checked below, in the copy.
-        unsafe { from.as_ptr().copy_to_nonoverlapping(to, count * 4) }
+/// Copies a piece's whole records to the end of a stream (B225).
+fn append_piece(host: &Host, memory: &impl PieceMemory, handle: u64, piece: Piece, stream: &mut Builder) {
+    let bytes = piece.bytes as usize;
+    let fill = |to: *mut u32| {
+        let copy = |from: NonNull<u8>| {
+            // SAFETY: `from` leads to the piece's bytes, and `to` to as many spare ones of our own. The guest may
+            // write into the piece meanwhile (B228); whatever is read then is checked in the copy.
+            unsafe { from.as_ptr().copy_to_nonoverlapping(to.cast(), bytes) }
+        };
+        match piece.space {
+            Space::Guest => memory.host_memory(piece.address, piece.bytes).map(copy),
+            Space::Lent => host.lender.read(piece.address, piece.bytes, copy),
+        }
+        .is_some()
     };
-    let found = match piece.space {
-        Space::Guest => memory.host_memory(piece.address, piece.bytes).map(copy),
-        Space::Lent => host.lender.read(piece.address, piece.bytes, copy),
-    };
-    if found.is_none() {
-        fault!(
-            key = piece.address,
-            "B225",
-            "the list {handle:#x} has a piece of {} bytes at {:#x}, which is no command memory; left out",
-            piece.bytes,
-            piece.address
-        );
-        return;
-    }
-    // SAFETY: the copy filled `count` words, for which there was room; every bit pattern is a word.
-    unsafe { words.set_len(start + count) };
-    let mut at = start;
-    while at < words.len() {
-        match measure(&words[at..]) {
-            Ok(length) => at += length,
-            Err(malformed) => {
-                report_cut(handle, piece, (at - start) * 4, malformed);
-                words.truncate(at);
-            }
+    // SAFETY: `fill` copies all of the piece, or answers that there is none.
+    match unsafe { stream.append(bytes / 4, fill) } {
+        Some(Ok(())) => {}
+        Some(Err((at, malformed))) => report_cut(handle, piece, at * 4, malformed),
+        None => {
+            fault!(
+                key = piece.address,
+                "B225",
+                "the list {handle:#x} has a piece of {bytes} bytes at {:#x}, which is no command memory; left out",
+                piece.address
+            );
         }
     }
 }

@@ -149,15 +149,16 @@ impl Shape {
         if head == 0 || words < head {
             return false;
         }
-        let tail = self.tail_words as usize;
-        match tail {
-            0 => words == head,
-            // The usual element sizes keep the check free of a division.
-            1 => (self.min_tail as usize..=self.max_tail as usize).contains(&(words - head)),
-            _ => {
-                let run = words - head;
-                run.is_multiple_of(tail) && (self.min_tail as usize..=self.max_tail as usize).contains(&(run / tail))
-            }
+        let run = words - head;
+        let within = |count: usize| (self.min_tail as usize..=self.max_tail as usize).contains(&count);
+        // Constant divisors for the sizes that there are: this is run for every record, more than once.
+        match self.tail_words {
+            0 => run == 0,
+            1 => within(run),
+            2 => run.is_multiple_of(2) && within(run / 2),
+            3 => run.is_multiple_of(3) && within(run / 3),
+            4 => run.is_multiple_of(4) && within(run / 4),
+            tail => run.is_multiple_of(tail.into()) && within(run / tail as usize),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! replay reads the records of a section on the submit thread. Nothing in it points into guest memory.
 
 use crate::record::immediate::FenceMode;
-use crate::record::{Malformed, Record, RecordReader};
+use crate::record::{Command, Header, Malformed, Record, RecordReader, decode, measure, op};
 use std::ops::Range;
 
 /// Records that own their bytes, cut into sections.
@@ -52,6 +52,12 @@ pub enum Boundary {
 }
 
 impl Boundary {
+    /// Whether a record of this header is one, without a look at the rest of it.
+    #[inline]
+    fn may_be(header: Header) -> bool {
+        matches!(header.opcode(), op::FenceSync::OPCODE | op::WaitSync::OPCODE | op::WaitEvent::OPCODE)
+    }
+
     fn of(record: &Record<'_>) -> Option<Self> {
         Some(match *record {
             Record::FenceSync(mode, sync) => Self::Fence { sync: sync.serial.get(), mode },
@@ -62,26 +68,76 @@ impl Boundary {
     }
 }
 
+/// Makes a stream: words are appended, and scanned once for whole records and for what cuts sections.
+#[derive(Debug, Default)]
+pub(crate) struct Builder {
+    words: Vec<u32>,
+    sections: Vec<Section>,
+    /// Where the open section begins.
+    start: usize,
+}
+
+impl Builder {
+    /// The words so far, all of whole records.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Appends `count` words, which `fill` writes to the address it gets and says whether it did. What is behind
+    /// the first malformed record is dropped: the error gives its place among the words in words.
+    ///
+    /// # Safety
+    /// `fill` writes all words if it answers true.
+    pub(crate) unsafe fn append(
+        &mut self,
+        count: usize,
+        fill: impl FnOnce(*mut u32) -> bool,
+    ) -> Option<Result<(), (usize, Malformed)>> {
+        self.words.reserve(count);
+        if !fill(self.words.spare_capacity_mut().as_mut_ptr().cast()) {
+            return None;
+        }
+        let before = self.words.len();
+        // SAFETY: there was room, and `fill` wrote the words; every bit pattern is one.
+        unsafe { self.words.set_len(before + count) };
+        Some(self.scan(before).map_err(|malformed| (self.words.len() - before, malformed)))
+    }
+
+    fn scan(&mut self, mut at: usize) -> Result<(), Malformed> {
+        while at < self.words.len() {
+            let length = match measure(&self.words[at..]) {
+                Ok(length) => length,
+                Err(malformed) => {
+                    self.words.truncate(at);
+                    return Err(malformed);
+                }
+            };
+            if Boundary::may_be(Header::from_word(self.words[at]))
+                && let Some(boundary) = decode(&self.words[at..]).ok().and_then(|(record, _)| Boundary::of(&record))
+            {
+                self.sections.push(Section { words: self.start..at, boundary: Some(boundary) });
+                self.start = at + length;
+            }
+            at += length;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Stream {
+        let end = self.words.len();
+        if self.start < end || self.sections.is_empty() {
+            self.sections.push(Section { words: self.start..end, boundary: None });
+        }
+        Stream { words: self.words, sections: self.sections }
+    }
+}
+
 impl Stream {
     /// A stream of these records. What is behind the first malformed record is dropped; flatten leaves none.
-    pub fn from_words(mut words: Vec<u32>) -> (Self, Option<Malformed>) {
-        let mut sections = Vec::new();
-        let mut start = 0;
-        let mut reader = RecordReader::new(&words);
-        let mut at = 0;
-        while let Some(record) = reader.next() {
-            if let Some(boundary) = Boundary::of(&record) {
-                sections.push(Section { words: start..at, boundary: Some(boundary) });
-                start = reader.position();
-            }
-            at = reader.position();
-        }
-        let fault = reader.fault();
-        words.truncate(at);
-        if start < at || sections.is_empty() {
-            sections.push(Section { words: start..at, boundary: None });
-        }
-        (Self { words, sections }, fault)
+    pub fn from_words(words: Vec<u32>) -> (Self, Option<Malformed>) {
+        let mut builder = Builder { words, ..Builder::default() };
+        let fault = builder.scan(0).err();
+        (builder.finish(), fault)
     }
 
     /// Whether there is no record.
@@ -113,7 +169,6 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Command, Header, op};
 
     fn draw(count: u32) -> [u32; 3] {
         [Header::new(op::DrawArrays::OPCODE, 4, 3).word(), 0, count]
