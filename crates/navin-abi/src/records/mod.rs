@@ -78,7 +78,8 @@ use record;
 /// Asserts at compile time that a record fits the smallest size that any SDK gives its object (B101).
 macro_rules! fits {
     ($record:ident in $size:ident) => {
-        const _: () = assert!(size_of::<$record>() <= $crate::sizes::$size, "the record outgrows the guest's object (B101)");
+        const _: () =
+            assert!(size_of::<$record>() <= $crate::sizes::$size, "the record outgrows the guest's object (B101)");
     };
 }
 use fits;
