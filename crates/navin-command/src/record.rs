@@ -620,9 +620,6 @@ records! {
     0xa1 PopDebugGroup { }
     /// Marks a place.
     0xa2 InsertDebugMarker { tail: [u32; 0..=15], }
-
-    /// The shading-rate image, which NVN2 binds; without effect.
-    0xb0 BindShadingRateImage { head: TextureRef, }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 //! A frame of draws with their state, for the bench and for callgrind.
+#![allow(dead_code)]
 
 use std::ptr::NonNull;
 
@@ -9,7 +10,7 @@ use navin_command::record::payload::{BufferRange, DrawElements, HandleGap, Objec
 use navin_command::record::{U64, op};
 use navin_command::{CommandBuffer, Host, PieceMemory};
 
-/// Draws of a frame.
+/// Most draws of a frame.
 pub const DRAWS: u64 = 1000;
 /// The host side.
 pub static HOST: Host = Host::new();
@@ -56,8 +57,8 @@ impl Frame {
         unsafe { CommandBuffer::new(self.record.as_ptr()) }.expect("not null")
     }
 
-    /// Records the frame: its handle.
-    pub fn record(&self) -> u64 {
+    /// Records a frame of so many draws, at most [`DRAWS`]: its handle.
+    pub fn record(&self, draws: u64) -> u64 {
         let buffer = self.buffer();
         // SAFETY: the frame's own memory.
         unsafe {
@@ -65,7 +66,7 @@ impl Frame {
             buffer.add_control_memory(&HOST, GuestPtr::from_host(self.control.as_ptr()), CONTROL as u64);
         }
         buffer.begin(&HOST);
-        for draw in 0..DRAWS {
+        for draw in 0..draws {
             draw_with_state(buffer, draw);
         }
         buffer.end(&HOST)

@@ -71,6 +71,8 @@ pub(crate) struct Piece<'a> {
     pub(crate) target_extent: (u32, u32),
     /// Registrations and storage writes seen when each stage's handles were last resolved.
     seen: [(u64, u64); STAGES],
+    /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
+    bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
     signals: Vec<EventSignal>,
 }
@@ -119,6 +121,7 @@ impl Replayer {
             minus_w: driver.modes.minus_w(),
             target_extent: (0, 0),
             seen: [(0, 0); STAGES],
+            bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
             signals: Vec::new(),
         };
@@ -465,8 +468,7 @@ impl Piece<'_> {
             | Record::BeginTransformFeedback(_)
             | Record::EndTransformFeedback(_)
             | Record::PauseTransformFeedback(_)
-            | Record::ResumeTransformFeedback(_)
-            | Record::BindShadingRateImage(_) => self.without_effect(true, record),
+            | Record::ResumeTransformFeedback(_) => self.without_effect(true, record),
         }
     }
 

@@ -23,9 +23,9 @@ const GPU: u64 = 0x12_0000_0000;
 /// Calls the function that the table has for a name.
 macro_rules! nvn {
     ($name:ident($($arg:expr),* $(,)?)) => {{
+        let entry = entry_point(FunctionId::$name);
         // SAFETY: the table holds a function of this very type under this id.
-        let function =
-            unsafe { std::mem::transmute::<*const (), pfn::$name>(entry_point(FunctionId::$name)) };
+        let function = unsafe { std::mem::transmute::<*const (), pfn::$name>(entry) };
         // SAFETY: every pointer given in these tests is null or leads to memory that its function may use.
         unsafe { function($($arg),*) }
     }};
