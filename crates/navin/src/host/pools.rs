@@ -3,7 +3,6 @@
 //! `nvnMemoryPoolInitialize` makes an entry here (guest threads); the replay resolves GPU addresses to buffer
 //! ranges (submit thread) for every bind.
 
-use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,6 +11,7 @@ use navin_abi::{GuestPtr, fault};
 use navin_memory::{AddressSpace, BIG_PAGE, GpuRange, Pool, PoolDesc, PoolId, PoolIds};
 use navin_vulkan::{BufferRange, Context, ImportedBuffer};
 use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
 
 use crate::driver::{self, Driver};
 
@@ -32,7 +32,7 @@ struct Entry {
 pub(crate) struct Pools {
     ids: PoolIds,
     space: Arc<AddressSpace>,
-    entries: RwLock<HashMap<PoolId, Entry>>,
+    entries: RwLock<FxHashMap<PoolId, Entry>>,
 }
 
 impl Default for Pools {

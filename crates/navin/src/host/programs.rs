@@ -21,6 +21,8 @@ use crate::driver::{self, Driver};
 /// Bytes of a control section (`NVNshaderData::control`).
 const CONTROL_BYTES: usize = 0x7C8;
 
+type Bytes = Box<[u8]>;
+
 /// One stage of a program, translated.
 pub(crate) struct ProgramStage {
     pub(crate) stage: navin_shader::Stage,
@@ -217,7 +219,7 @@ pub(crate) fn vulkan_stage(stage: navin_shader::Stage) -> navin_vulkan::Stage {
 }
 
 /// Copies a shader's control section and code out of guest memory: the guest may reuse both after the call.
-fn read(driver: &Driver, address: u64, control: GuestPtr<u8>) -> Option<(Box<[u8]>, Box<[u8]>)> {
+fn read(driver: &Driver, address: u64, control: GuestPtr<u8>) -> Option<(Bytes, Bytes)> {
     let control_bytes = control.host();
     if control_bytes.is_null() {
         fault!(

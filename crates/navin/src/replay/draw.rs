@@ -18,6 +18,7 @@ use navin_vulkan::{
     Multisample, Rasterization, Scissor, Shader, Stencil, StencilFace, Targets, VertexAttribute, VertexBinding,
     VertexInput, Viewport,
 };
+use smallvec::{SmallVec, smallvec};
 
 use super::content::{self, Use};
 use super::convert::{self, Rewrite, Topology};
@@ -634,10 +635,7 @@ impl Piece<'_> {
         if registered {
             self.state.stages[stage].dirty |= StageDirty::HANDLES;
         }
-        let (texture_base, sampler_base) = (
-            self.driver.descriptors.texture_base(self.state.texture_pool),
-            self.driver.descriptors.sampler_base(self.state.sampler_pool),
-        );
+        let (texture_base, sampler_base) = self.bases(now.0);
         let state = &self.state.stages[stage];
         let layout = program.layout;
         for texture in &interface.textures {
@@ -647,13 +645,13 @@ impl Piece<'_> {
                     let slot = word.wrapping_sub(layout.texture_first_word) / layout.texture_word_stride.max(1);
                     let Some(handle) = state.textures.get(slot as usize) else { continue };
                     let id = texture_base.saturating_add(handle & 0xF_FFFF);
-                    if let Some(resolved) = self.residency.texture(self.driver, &mut self.encoder, id, false)
-                        && resolved.texture.storage_written.load(Ordering::Relaxed)
+                    if let Some(texture) = self.residency.texture(self.driver, &mut self.encoder, id, false, now.0)
+                        && texture.storage_written.load(Ordering::Relaxed)
                     {
-                        content::image_for(self.driver, &mut self.encoder, &resolved.texture, Use::Read);
+                        content::image_for(self.driver, &mut self.encoder, texture, Use::Read);
                     }
                     if changed {
-                        self.residency.sampler(self.driver, sampler_base.saturating_add(handle >> 20));
+                        self.residency.sampler(self.driver, sampler_base.saturating_add(handle >> 20), now.0);
                     }
                 }
             }
@@ -666,16 +664,26 @@ impl Piece<'_> {
             let slot = word.wrapping_sub(layout.image_first_word);
             let Some(handle) = state.images.get(slot as usize) else { continue };
             let id = texture_base.saturating_add(handle & 0xF_FFFF);
-            if let Some(resolved) = self.residency.texture(self.driver, &mut self.encoder, id, true) {
+            if let Some(texture) = self.residency.texture(self.driver, &mut self.encoder, id, true, now.0) {
                 let usage = if image.access.intersects(ImageAccess::STORE | ImageAccess::ATOMIC) {
                     Use::Write
                 } else {
                     Use::Read
                 };
-                content::image_for(self.driver, &mut self.encoder, &resolved.texture, usage);
+                content::image_for(self.driver, &mut self.encoder, texture, usage);
             }
         }
         self.seen[stage] = now;
+    }
+
+    /// Where the ids of the bound texture and sampler pool begin, `generation` being that of all registrations.
+    fn bases(&mut self, generation: u64) -> (u32, u32) {
+        let key = (self.state.texture_pool, self.state.sampler_pool, generation);
+        if self.bases.0 != key {
+            let descriptors = &self.driver.descriptors;
+            self.bases = (key, (descriptors.texture_base(key.0), descriptors.sampler_base(key.1)));
+        }
+        self.bases.1
     }
 
     /// Binds the constant banks and storage slots of a stage, as far as they changed.
@@ -688,10 +696,7 @@ impl Piece<'_> {
         debug_assert_eq!((nvn_stage(program.stage), vulkan_stage(program.stage)), (stage, name));
         let interface = &program.interface;
         if dirty.intersects(StageDirty::UNIFORMS | StageDirty::PROGRAM) {
-            for bank in 3..18usize {
-                if interface.constant_banks >> bank & 1 == 0 {
-                    continue;
-                }
+            for bank in bits(interface.constant_banks & !7) {
                 let range = self.state.stages[stage].uniforms.get(bank - 3).copied().unwrap_or_default();
                 let buffer = match range.address {
                     0 => BufferRange::NULL,
@@ -705,10 +710,7 @@ impl Piece<'_> {
             }
         }
         if dirty.intersects(StageDirty::STORAGES | StageDirty::PROGRAM) {
-            for slot in 0..16usize {
-                if interface.storage_slots >> slot & 1 == 0 {
-                    continue;
-                }
+            for slot in bits(interface.storage_slots & 0xFFFF) {
                 let range = self.state.stages[stage].storages[slot];
                 let buffer = match range.address {
                     0 => BufferRange::NULL,
@@ -731,12 +733,11 @@ impl Piece<'_> {
     /// Writes the banks that the driver fills: handles, storage-buffer addresses (`ConstantLayoutTable`).
     fn set_driver_constants(&mut self, stage: usize, name: navin_vulkan::Stage, program: &ProgramStage) {
         let (interface, layout) = (&program.interface, program.layout);
-        for bank in [0u32, 2] {
-            if interface.constant_banks >> bank & 1 == 0 {
-                continue;
-            }
+        let (texture_base, sampler_base) = self.bases(self.driver.descriptors.generation());
+        for bank in bits(interface.constant_banks & 0b101) {
+            let bank = bank as u32;
             let size = (interface.constant_bytes[bank as usize] as usize).next_multiple_of(16).clamp(16, 0x1_0000);
-            let mut bytes = vec![0u8; size];
+            let mut bytes: SmallVec<[u8; 512]> = smallvec![0u8; size];
             let mut put = |offset: u32, value: u32| {
                 if let Some(word) = bytes.get_mut(offset as usize..offset as usize + 4) {
                     word.copy_from_slice(&value.to_le_bytes());
@@ -746,6 +747,9 @@ impl Piece<'_> {
             if bank == 0 {
                 for (slot, range) in state.storages.iter().enumerate() {
                     let at = layout.storage_entry(program.stage, slot as u32);
+                    if at as usize >= size {
+                        break;
+                    }
                     put(at, range.address as u32);
                     put(at + 4, (range.address >> 32) as u32);
                     put(at + 8, u32::try_from(range.size).unwrap_or(u32::MAX));
@@ -759,8 +763,6 @@ impl Piece<'_> {
                     }
                 }
             }
-            let texture_base = self.driver.descriptors.texture_base(self.state.texture_pool);
-            let sampler_base = self.driver.descriptors.sampler_base(self.state.sampler_pool);
             // Handles last, and only those the program uses: some layouts overlap their tables.
             if bank == layout.image_bank {
                 for image in &interface.images {
@@ -790,6 +792,15 @@ impl Piece<'_> {
             }
         }
     }
+}
+
+/// The numbers of the bits that are set, from the lowest.
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (bit < 32).then_some(bit as usize)
+    })
 }
 
 /// A handle with its ids moved to where the bound pools' ids begin (B415: of 32 bits, then moved).
@@ -830,6 +841,12 @@ mod tests {
         assert_eq!(rewritten(Rewrite::LineLoop, &[0, 1, 2]), [0, 1, 1, 2, 2, 0]);
         assert!(rewritten(Rewrite::LineLoop, &[1]).is_empty());
         assert!(rewritten(Rewrite::Quads, &[1, 2, 3]).is_empty());
+    }
+
+    #[test]
+    fn bits_from_the_lowest() {
+        assert_eq!(bits(0).count(), 0);
+        assert_eq!(bits(1 << 31 | 0b101).collect::<Vec<_>>(), [0, 2, 31]);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! a slot at their first use, a new one when something else is registered under them (the old slot is freed once
 //! no submitted work reads it). Programs that compute their handles make every registered id resident.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use navin_abi::enums::{NVNcompareMode, NVNmagFilter, NVNminFilter, NVNsamplerReduction, NVNwrapMode};
@@ -12,6 +11,7 @@ use navin_abi::fault;
 use navin_abi::records::{BorderColor, SamplerDesc as NvnSampler};
 use navin_resources::{DeferredRelease, SlotAllocator};
 use navin_vulkan::{Encoder, Sampler, SamplerDesc, View, ViewKind, vk};
+use rustc_hash::FxHashMap;
 
 use super::content::{self, Use};
 use super::images;
@@ -21,7 +21,10 @@ use crate::host::textures::Texture;
 
 /// An id that has a slot.
 struct Resident {
+    /// Of the registration.
     generation: u64,
+    /// All registrations when this one was last looked up: until they move it cannot have changed.
+    seen: u64,
     slot: u32,
     texture: Arc<Texture>,
     storage: bool,
@@ -29,12 +32,13 @@ struct Resident {
 
 /// The submit thread's view of the tables of set 0.
 pub(crate) struct Residency {
-    textures: HashMap<u32, Resident>,
+    textures: FxHashMap<u32, Resident>,
     slots: SlotAllocator,
     /// Slots that submitted work may still read.
     retired: DeferredRelease<u32>,
-    samplers: HashMap<u32, (u64, u32)>,
-    sampler_slots: HashMap<SamplerKey, u32>,
+    /// Generation of each resident sampler's registration, and all registrations when it was last looked up.
+    samplers: FxHashMap<u32, (u64, u64)>,
+    sampler_slots: FxHashMap<SamplerKey, u32>,
     next_sampler_slot: u32,
     /// Registrations seen when everything was last made resident for a program with computed handles.
     everything_at: u64,
@@ -43,20 +47,14 @@ pub(crate) struct Residency {
 /// A sampler's bytes as a key: equal states share a slot.
 type SamplerKey = [u32; 16];
 
-/// What a draw's texture handle leads to.
-#[derive(Clone)]
-pub(crate) struct Resolved {
-    pub(crate) texture: Arc<Texture>,
-}
-
 impl Residency {
     pub(crate) fn new() -> Self {
         Self {
-            textures: HashMap::new(),
+            textures: FxHashMap::default(),
             slots: SlotAllocator::new(navin_vulkan::tables::TEXTURE_SLOTS, navin_vulkan::tables::IMAGE_SLOTS),
             retired: DeferredRelease::new(),
-            samplers: HashMap::new(),
-            sampler_slots: HashMap::new(),
+            samplers: FxHashMap::default(),
+            sampler_slots: FxHashMap::default(),
             next_sampler_slot: 1,
             everything_at: 0,
         }
@@ -75,33 +73,45 @@ impl Residency {
     }
 
     /// Makes the texture of a global id resident, with storage views if `storage`. `None` for an empty slot.
+    /// `now` is the generation of all registrations.
     pub(crate) fn texture(
         &mut self,
         driver: &Driver,
         encoder: &mut Encoder,
         id: u32,
         storage: bool,
-    ) -> Option<Resolved> {
+        now: u64,
+    ) -> Option<&Arc<Texture>> {
+        let known = self.textures.get(&id).is_some_and(|r| r.seen == now && (r.storage || !storage));
+        if !known && !self.look_up(driver, encoder, id, storage, now) {
+            return None;
+        }
+        self.textures.get(&id).map(|resident| &resident.texture)
+    }
+
+    /// Whether the id leads to a texture, which is resident then.
+    fn look_up(&mut self, driver: &Driver, encoder: &mut Encoder, id: u32, storage: bool, now: u64) -> bool {
         let (registration, generation) = match driver.descriptors.texture(id) {
             Entry::Registered(registration, generation) => (registration, generation),
-            Entry::PastEnd => return None,
+            Entry::PastEnd => return false,
             Entry::Unregistered => {
                 fault!(
                     key = id,
                     "B116",
                     "texture id {id} is used by a draw, but nothing is registered under it: reads 0"
                 );
-                return None;
+                return false;
             }
         };
         let storage = storage || registration.image;
-        if let Some(resident) = self.textures.get(&id)
+        if let Some(resident) = self.textures.get_mut(&id)
             && resident.generation == generation
             && (resident.storage || !storage)
         {
-            return Some(Resolved { texture: Arc::clone(&resident.texture) });
+            resident.seen = now;
+            return true;
         }
-        self.place(driver, encoder, id, &registration, generation, storage)
+        self.place(driver, encoder, id, &registration, [generation, now], storage).is_some()
     }
 
     fn place(
@@ -110,9 +120,9 @@ impl Residency {
         encoder: &mut Encoder,
         id: u32,
         registration: &Registration,
-        generation: u64,
+        [generation, seen]: [u64; 2],
         storage: bool,
-    ) -> Option<Resolved> {
+    ) -> Option<()> {
         let tables = driver.context.tables();
         if let Some(old) = self.textures.remove(&id) {
             tables.set_texture_id(id, 0);
@@ -161,9 +171,8 @@ impl Residency {
             fault!(key = id, "B432", "texture id {id} has no place among the images: it cannot be stored to");
         }
         tables.set_texture_id(id, slot);
-        let resolved = Resolved { texture: Arc::clone(&texture) };
-        self.textures.insert(id, Resident { generation, slot, texture, storage });
-        Some(resolved)
+        self.textures.insert(id, Resident { generation, seen, slot, texture, storage });
+        Some(())
     }
 
     /// Frees the slots of a finalized texture: ids that are still registered resolve again when they are used, so
@@ -180,7 +189,10 @@ impl Residency {
     }
 
     /// Makes the sampler of a global id resident.
-    pub(crate) fn sampler(&mut self, driver: &Driver, id: u32) {
+    pub(crate) fn sampler(&mut self, driver: &Driver, id: u32, now: u64) {
+        if self.samplers.get(&id).is_some_and(|(_, seen)| *seen == now) {
+            return;
+        }
         let (desc, generation) = match driver.descriptors.sampler(id) {
             Entry::Registered(desc, generation) => (desc, generation),
             Entry::PastEnd => return,
@@ -193,7 +205,10 @@ impl Residency {
                 return;
             }
         };
-        if self.samplers.get(&id).is_some_and(|(known, _)| *known == generation) {
+        if let Some((known, seen)) = self.samplers.get_mut(&id)
+            && *known == generation
+        {
+            *seen = now;
             return;
         }
         let slot = match self.sampler_slots.get(&key(&desc)) {
@@ -221,7 +236,7 @@ impl Residency {
             }
         };
         driver.context.tables().set_sampler_id(id, slot);
-        self.samplers.insert(id, (generation, slot));
+        self.samplers.insert(id, (generation, now));
     }
 
     /// Makes everything registered resident, for programs that compute their handles.
@@ -231,10 +246,10 @@ impl Residency {
             return;
         }
         for id in driver.descriptors.registered_textures() {
-            self.texture(driver, encoder, id, false);
+            self.texture(driver, encoder, id, false, generation);
         }
         for id in driver.descriptors.registered_samplers() {
-            self.sampler(driver, id);
+            self.sampler(driver, id, generation);
         }
         self.everything_at = generation;
     }

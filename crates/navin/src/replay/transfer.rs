@@ -366,7 +366,7 @@ impl Piece<'_> {
     fn write(&mut self, address: u64, bytes: &[u8], what: &str) {
         let Some(range) = self.resolve(Range { address, size: bytes.len() as u64 }, what) else { return };
         self.begin_transfer();
-        if range.offset % 4 == 0 && bytes.len() % 4 == 0 {
+        if range.offset.is_multiple_of(4) && bytes.len().is_multiple_of(4) {
             self.encoder.update_buffer(range.buffer, range.offset, bytes);
         } else {
             match self.encoder.upload(bytes, 16) {
