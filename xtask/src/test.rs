@@ -101,6 +101,10 @@ fn unit_tests(report: &mut Report, layers: Option<&Layers>) -> Result<()> {
             Some(layers) if VALIDATED.contains(&program.package.as_str()) => {
                 let mut command = layers.command(&program.path);
                 command.env("NAVIN_VALIDATION", "fail");
+                if let Layers::Through(script) = layers {
+                    // For tests that start themselves again.
+                    command.env("NAVIN_WRAPPER", script);
+                }
                 command
             }
             _ => Command::new(&program.path),

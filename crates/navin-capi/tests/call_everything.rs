@@ -3,9 +3,10 @@
 //!
 //! The calls run in a child process that writes each name before it calls, so that a crash names its function.
 
+mod this_program;
+
 use std::ffi::CString;
 use std::io::Write as _;
-use std::process::Command;
 
 use navin_abi::functions::FUNCTIONS;
 use nvn::trampolines::nvnBootstrapLoader;
@@ -49,7 +50,7 @@ fn in_a_child(test: &str, objects: usize) {
         call_everything(objects);
         return;
     }
-    let output = Command::new(std::env::current_exe().unwrap())
+    let output = this_program::command()
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
         .output()

@@ -4,10 +4,11 @@
 //! Runs in a child process that writes each name before it calls, so that a crash names its function. Needs a
 //! Vulkan device, as `./x test` arranges.
 
+mod this_program;
+
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::CString;
 use std::io::Write as _;
-use std::process::Command;
 
 use navin_abi::functions::FUNCTIONS;
 use navin_abi::types::*;
@@ -100,7 +101,7 @@ fn every_recording_call_survives_zeros_and_so_does_the_submission() {
         record_everything();
         return;
     }
-    let output = Command::new(std::env::current_exe().unwrap())
+    let output = this_program::command()
         .args([TEST, "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
         .output()

@@ -1,5 +1,7 @@
 //! Every name of the API resolves, through the loaders and as a symbol of the shared library.
 
+mod this_program;
+
 use std::ffi::CString;
 
 use navin_abi::functions::FUNCTIONS;
@@ -50,7 +52,7 @@ fn the_version_is_a_c_string() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_shared_library_exports_every_name() {
-    let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let folder = this_program::path().parent().unwrap().to_owned();
     let library = CString::new(folder.join("libnvn.so").to_str().unwrap()).unwrap();
     // SAFETY: loads a library of ours, whose initializers are Rust's own.
     let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
