@@ -190,6 +190,11 @@ impl Driver {
             }
             self.scheduler.run_ready(&mut replayer);
             self.report_validation();
+            // A job that was posted since the look above: `run_ready` may have taken its poke for a step's.
+            if let Ok(job) = inbox.try_recv() {
+                job(&mut replayer);
+                continue;
+            }
             let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
             self.scheduler.wait_for_work(timeout);
         }
