@@ -184,11 +184,11 @@ fn by_object(text: &str) -> BTreeMap<String, u64> {
             }
         } else if line.starts_with("calls=") {
             inclusive = true;
-        } else if line.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '*')) {
-            if !std::mem::take(&mut inclusive) {
-                let cost = line.split_whitespace().nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);
-                *costs.entry(object.to_owned()).or_default() += cost;
-            }
+        } else if line.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '*'))
+            && !std::mem::take(&mut inclusive)
+        {
+            let cost = line.split_whitespace().nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);
+            *costs.entry(object.to_owned()).or_default() += cost;
         }
     }
     costs
