@@ -46,7 +46,8 @@ impl Piece<'_> {
         let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
         if let Topology::Rewritten(rewrite, _) = topology {
             let vertices: Vec<u32> = (draw.first..draw.first.saturating_add(draw.count.min(REWRITE_LIMIT))).collect();
-            self.draw_rewritten(topology, rewrite, &vertices, 0, draw.base_instance, draw.instance_count);
+            let indices = rewritten(rewrite, &vertices, None);
+            self.draw_indices(topology, &indices, 0, draw.base_instance, draw.instance_count);
             return;
         }
         if self.prepare_draw(topology) {
@@ -63,17 +64,17 @@ impl Piece<'_> {
         let bytes = u64::from(draw.count) * size;
         if let Topology::Rewritten(rewrite, _) = topology {
             let Some(vertices) = self.read_indices(address, draw.count, size) else { return };
-            self.draw_rewritten(
-                topology,
-                rewrite,
-                &vertices,
-                draw.base_vertex,
-                draw.base_instance,
-                draw.instance_count,
-            );
+            let indices = rewritten(rewrite, &vertices, self.state.primitive_restart);
+            self.draw_indices(topology, &indices, draw.base_vertex, draw.base_instance, draw.instance_count);
             return;
         }
-        self.check_restart_index(size);
+        if let Some(restart) = self.odd_restart_index(size) {
+            // Vulkan restarts at all ones only.
+            let Some(mut indices) = self.read_indices(address, draw.count, size) else { return };
+            indices.iter_mut().filter(|index| **index == restart).for_each(|index| *index = u32::MAX);
+            self.draw_indices(topology, &indices, draw.base_vertex, draw.base_instance, draw.instance_count);
+            return;
+        }
         if draw.count == 0 || !self.bind_indices(address, bytes, kind) || !self.prepare_draw(topology) {
             return;
         }
@@ -97,7 +98,13 @@ impl Piece<'_> {
         }
         if let Some((index_type, address)) = index {
             let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
-            self.check_restart_index(size);
+            if let Some(index) = self.odd_restart_index(size) {
+                fault!(
+                    key = index,
+                    "",
+                    "an indirect draw with primitive restart at index {index:#x}: Vulkan restarts at all ones only"
+                );
+            }
             // How many indices the arguments name is not known here: everything up to the pool's end.
             if !self.bind_indices(address, u64::MAX, kind) {
                 return;
@@ -163,21 +170,19 @@ impl Piece<'_> {
         }
     }
 
-    /// A primitive that Vulkan lacks, as an indexed list.
-    fn draw_rewritten(
+    /// Draws with indices that were made here.
+    fn draw_indices(
         &mut self,
         topology: Topology,
-        rewrite: Rewrite,
-        vertices: &[u32],
+        indices: &[u32],
         base_vertex: i32,
         base_instance: u32,
         instances: u32,
     ) {
-        let indices = rewritten(rewrite, vertices);
         if indices.is_empty() || !self.prepare_draw(topology) {
             return;
         }
-        let bytes: &[u8] = bytemuck::cast_slice(&indices);
+        let bytes: &[u8] = bytemuck::cast_slice(indices);
         match self.encoder.upload(bytes, 4) {
             Ok(slice) => {
                 let buffer = IndexBuffer { range: slice.range, kind: vk::IndexType::UINT32 };
@@ -225,15 +230,10 @@ impl Piece<'_> {
         }
     }
 
-    fn check_restart_index(&self, size: u64) {
+    /// The index that restarts primitives, where it is not the one that Vulkan has for indices of this size.
+    fn odd_restart_index(&self, size: u64) -> Option<u32> {
         let all_ones = u32::MAX >> (32 - 8 * size.min(4) as u32);
-        if let Some(index) = self.state.primitive_restart.filter(|index| *index != all_ones) {
-            fault!(
-                key = index,
-                "",
-                "primitive restart at index {index:#x}: Vulkan restarts at {all_ones:#x} only, which is taken"
-            );
-        }
+        self.state.primitive_restart.filter(|index| *index != all_ones)
     }
 
     /// A range of GPU addresses as a buffer range; a fault line where nothing is.
@@ -339,12 +339,12 @@ impl Piece<'_> {
     pub(crate) fn set_targets(&mut self) {
         let mut targets = Targets::default();
         for target in self.state.colors {
-            targets.colors.push(self.attachment(target));
+            targets.colors.push(self.attachment(target, false));
         }
         while matches!(targets.colors.last(), Some(None)) {
             targets.colors.pop();
         }
-        targets.depth_stencil = self.attachment(self.state.depth);
+        targets.depth_stencil = self.attachment(self.state.depth, true);
         self.target_extent = targets
             .colors
             .iter()
@@ -357,7 +357,7 @@ impl Piece<'_> {
         self.encoder.set_targets(targets);
     }
 
-    fn attachment(&mut self, target: Target) -> Option<Attachment> {
+    fn attachment(&mut self, target: Target, depth: bool) -> Option<Attachment> {
         if target.serial == 0 {
             return None;
         }
@@ -370,6 +370,17 @@ impl Piece<'_> {
             );
             return None;
         };
+        if images::is_depth(texture.format) != depth {
+            fault!(
+                key = target.serial,
+                "",
+                "render target {} of format {} as a {} target: not drawn to",
+                target.serial,
+                texture.format.name,
+                if depth { "depth" } else { "colour" }
+            );
+            return None;
+        }
         let image = content::image_for(self.driver, &mut self.encoder, &texture, Use::Write)?;
         let selection = images::select(&texture, &target.view);
         let Some(desc) = images::attachment_view(&self.driver.context, &image, &selection) else {
@@ -816,8 +827,12 @@ fn moved(handle: u32, texture_base: u32, sampler_base: u32) -> u32 {
 /// Most vertices of a primitive that has to be rewritten: a draw of more is cut, not the process's memory filled.
 const REWRITE_LIMIT: u32 = 1 << 24;
 
-/// The index list of a rewritten primitive.
-fn rewritten(rewrite: Rewrite, vertices: &[u32]) -> Vec<u32> {
+/// The index list of rewritten primitives, begun anew after each `restart` index.
+fn rewritten(rewrite: Rewrite, vertices: &[u32], restart: Option<u32>) -> Vec<u32> {
+    vertices.split(|vertex| Some(*vertex) == restart).flat_map(|run| rewritten_run(rewrite, run)).collect()
+}
+
+fn rewritten_run(rewrite: Rewrite, vertices: &[u32]) -> Vec<u32> {
     match rewrite {
         Rewrite::Quads => vertices.chunks_exact(4).flat_map(|q| [q[0], q[1], q[2], q[0], q[2], q[3]]).collect(),
         Rewrite::QuadStrip => {
@@ -836,11 +851,17 @@ mod tests {
 
     #[test]
     fn quads_become_two_triangles_each() {
-        assert_eq!(rewritten(Rewrite::Quads, &[4, 5, 6, 7, 8]), [4, 5, 6, 4, 6, 7]);
-        assert_eq!(rewritten(Rewrite::QuadStrip, &[0, 1, 2, 3, 4, 5]), [0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4]);
-        assert_eq!(rewritten(Rewrite::LineLoop, &[0, 1, 2]), [0, 1, 1, 2, 2, 0]);
-        assert!(rewritten(Rewrite::LineLoop, &[1]).is_empty());
-        assert!(rewritten(Rewrite::Quads, &[1, 2, 3]).is_empty());
+        assert_eq!(rewritten(Rewrite::Quads, &[4, 5, 6, 7, 8], None), [4, 5, 6, 4, 6, 7]);
+        assert_eq!(rewritten(Rewrite::QuadStrip, &[0, 1, 2, 3, 4, 5], None), [0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4]);
+        assert_eq!(rewritten(Rewrite::LineLoop, &[0, 1, 2], None), [0, 1, 1, 2, 2, 0]);
+        assert!(rewritten(Rewrite::LineLoop, &[1], None).is_empty());
+        assert!(rewritten(Rewrite::Quads, &[1, 2, 3], None).is_empty());
+    }
+
+    #[test]
+    fn a_restart_index_begins_a_new_loop() {
+        let loops = rewritten(Rewrite::LineLoop, &[0, 1, 2, 9, 3, 4], Some(9));
+        assert_eq!(loops, [0, 1, 1, 2, 2, 0, 3, 4, 4, 3]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use navin_command::record::payload::{
     ReportValue, TextureRef, UpdateUniformBuffer,
 };
 use navin_texture::{Class, FormatInfo, Target as TextureTarget};
-use navin_vulkan::{Access, BufferRange, Image};
+use navin_vulkan::{Access, Attachment, BufferRange, Image, Scissor, Targets};
 
 use super::content::{self, Use};
 use super::images::{self, Selection};
@@ -115,44 +115,40 @@ impl Piece<'_> {
         self.end_transfer();
     }
 
+    /// Clears part of a texture's level, the channels of `mask` only: as a target of its own, for a moment.
     pub(crate) fn clear_texture(&mut self, mask: u8, texture: &TextureRef, region: &Region, value: ClearValue) {
-        self.begin_transfer();
+        self.enter(Engine::Graphics);
         let Some(named) = self.name(texture, Use::Write) else { return };
-        if mask & 0xF != 0xF {
-            fault!(key = mask, "", "nvnCommandBufferClearTexture with colour mask {mask:#x}: all channels are cleared");
-        }
-        let (offset, extent, layers) = named.region(region);
-        let level = named.image.level_extent(named.selection.base_level);
-        let whole = offset.x == 0
-            && offset.y == 0
-            && offset.z == 0
-            && extent.width == level.width
-            && extent.height == level.height;
-        if named.image.aspects() != vk::ImageAspectFlags::COLOR || named.selection.format.is_compressed() {
-            fault!(
-                key = named.texture.serial,
-                "",
-                "nvnCommandBufferClearTexture of a texture of format {}: not cleared",
-                named.selection.format.name
-            );
+        let (offset, extent, (first, count)) = named.region(region);
+        let mut selection = named.selection;
+        (selection.base_layer, selection.layers) = match named.texture.target {
+            TextureTarget::D3 => (offset.z as u32, extent.depth),
+            _ => (first, count),
+        };
+        if extent.width == 0 || extent.height == 0 || selection.layers == 0 || mask & 0xF == 0 {
             return;
         }
-        if !whole {
+        let color = named.image.aspects() == vk::ImageAspectFlags::COLOR;
+        let view = color
+            .then(|| images::attachment_view(&self.driver.context, &named.image, &selection))
+            .flatten()
+            .and_then(|desc| named.image.view(&desc).ok());
+        let Some(view) = view else {
             fault!(
                 key = named.texture.serial,
                 "",
-                "nvnCommandBufferClearTexture of a part of a texture's level: the whole level is cleared"
+                "nvnCommandBufferClearTexture of a texture of format {}, which is no colour target: not cleared",
+                selection.format.name
             );
-        }
-        let range = vk::ImageSubresourceRange {
-            aspect_mask: vk::ImageAspectFlags::COLOR,
-            base_mip_level: named.selection.base_level,
-            level_count: 1,
-            base_array_layer: layers.0,
-            layer_count: layers.1,
+            return;
         };
-        self.encoder.clear_image(&named.image, value.for_format(named.texture.format), range);
-        self.end_transfer();
+        let mut targets = Targets::default();
+        targets.colors.push(Some(Attachment::new(view)));
+        self.encoder.set_targets(targets);
+        // The queue's own targets come back with the next draw or clear.
+        self.state.dirty |= Dirty::TARGETS;
+        let rect = Scissor { x: offset.x, y: offset.y, width: extent.width, height: extent.height };
+        self.encoder.clear_color(0, value.for_format(selection.format), convert::color_mask(u32::from(mask)), rect);
     }
 
     pub(crate) fn copy_buffer(&mut self, copy: &CopyBuffer) {
@@ -187,6 +183,15 @@ impl Piece<'_> {
             return;
         }
         let format = named.selection.format;
+        if !named.on_blocks(offset, extent) || named.image.desc().samples != vk::SampleCountFlags::TYPE_1 {
+            fault!(
+                key = named.texture.serial,
+                "",
+                "a copy between a buffer and a texture of format {}, of samples or of parts of blocks: not copied",
+                format.name
+            );
+            return;
+        }
         if !images::device_format(&self.driver.context, named.texture.format).is_some_and(|d| d.same_bytes) {
             fault!(
                 key = named.texture.serial,
@@ -204,16 +209,17 @@ impl Piece<'_> {
             0 => tight_row,
             row => row,
         };
-        let tight_image = row * rows;
+        let tight_image = row.saturating_mul(rows);
         let image = match strides.map_or(0, |s| s.image.get()) {
             0 => tight_image,
             image => image,
         };
-        if row < tight_row || row % block != 0 || image % row != 0 {
+        // Sums of strides below these limits can be counted; beyond them no pool holds such a copy.
+        if row < tight_row || row > u64::from(u32::MAX) || image > 1 << 40 {
             fault!(
                 key = row,
                 "B430",
-                "a copy with row stride {row} and image stride {image} of texels of {block} bytes: Vulkan has no such copy; not copied"
+                "a copy with row stride {row} and image stride {image} of rows of {tight_row} bytes: not copied"
             );
             return;
         }
@@ -224,49 +230,61 @@ impl Piece<'_> {
             return;
         };
         let region = vk::BufferImageCopy2::default()
-            .buffer_offset(buffer.offset)
-            .buffer_row_length((row / block) as u32 * format.block_width)
-            .buffer_image_height((image / row) as u32 * format.block_height)
             .image_subresource(named.layers(layers))
             .image_offset(offset)
             .image_extent(extent);
-        if buffer.offset % block.max(4) != 0 {
-            self.copy_unaligned(&named, region, buffer, bytes, into_texture);
-        } else if into_texture {
-            self.encoder.copy_buffer_to_image(buffer.buffer, &named.image, &[region]);
+        if buffer.offset % block.max(4) != 0 || row % block != 0 || image % row != 0 {
+            let rows = Rows { row, image, bytes: tight_row, rows, images };
+            self.copy_by_rows(&named, region, buffer, &rows, into_texture);
         } else {
-            self.encoder.copy_image_to_buffer(&named.image, buffer.buffer, &[region]);
+            let region = region
+                .buffer_offset(buffer.offset)
+                .buffer_row_length((row / block) as u32 * format.block_width)
+                .buffer_image_height((image / row) as u32 * format.block_height);
+            if into_texture {
+                self.encoder.copy_buffer_to_image(buffer.buffer, &named.image, &[region]);
+            } else {
+                self.encoder.copy_image_to_buffer(&named.image, buffer.buffer, &[region]);
+            }
         }
         self.end_transfer();
     }
 
-    /// Vulkan wants offsets that are multiples of the texel size: goes through aligned memory.
-    fn copy_unaligned(
+    /// Vulkan wants offsets and strides that are multiples of the texel size, and image strides of the row's: other
+    /// copies go row by row through memory where rows are tight. Bytes between rows are left alone.
+    fn copy_by_rows(
         &mut self,
         named: &Named,
         region: vk::BufferImageCopy2<'_>,
         buffer: BufferRange,
-        bytes: u64,
+        rows: &Rows,
         into_texture: bool,
     ) {
-        let slice = match self.encoder.transient(bytes, 16) {
+        let slice = match self.encoder.transient(rows.bytes * rows.rows * rows.images, 16) {
             Ok(slice) => slice,
             Err(e) => {
                 fault!("", "no memory for a copy at an unaligned address ({e}): not copied");
                 return;
             }
         };
-        let aligned = region.buffer_offset(slice.range.offset);
-        let (from, to) = if into_texture { (buffer, slice.range) } else { (slice.range, buffer) };
-        let through = [vk::BufferCopy2::default().src_offset(from.offset).dst_offset(to.offset).size(bytes)];
+        let tight = region.buffer_offset(slice.range.offset);
+        let mut through = Vec::new();
+        for image in 0..rows.images {
+            for row in 0..rows.rows {
+                let apart = buffer.offset + image * rows.image + row * rows.row;
+                let tight = slice.range.offset + (image * rows.rows + row) * rows.bytes;
+                let (from, to) = if into_texture { (apart, tight) } else { (tight, apart) };
+                through.push(vk::BufferCopy2::default().src_offset(from).dst_offset(to).size(rows.bytes));
+            }
+        }
         if into_texture {
-            self.encoder.copy_buffer(from.buffer, to.buffer, &through);
+            self.encoder.copy_buffer(buffer.buffer, slice.range.buffer, &through);
             self.encoder.barrier(Access::Transfer, Access::Transfer);
-            self.encoder.copy_buffer_to_image(slice.range.buffer, &named.image, &[aligned]);
+            self.encoder.copy_buffer_to_image(slice.range.buffer, &named.image, &[tight]);
         } else {
-            self.encoder.copy_image_to_buffer(&named.image, slice.range.buffer, &[aligned]);
+            self.encoder.copy_image_to_buffer(&named.image, slice.range.buffer, &[tight]);
             self.encoder.barrier(Access::Transfer, Access::Transfer);
-            self.encoder.copy_buffer(from.buffer, to.buffer, &through);
+            self.encoder.copy_buffer(slice.range.buffer, buffer.buffer, &through);
         }
     }
 
@@ -277,28 +295,53 @@ impl Piece<'_> {
         let Some(destination) = self.name(&copy.destination, Use::Write) else { return };
         let (from, from_extent, from_layers) = source.region(&copy.source_region);
         let (to, to_extent, to_layers) = destination.region(&copy.destination_region);
-        let layers = from_layers.1.min(to_layers.1);
+        if [from_extent, to_extent].iter().any(|e| e.width == 0 || e.height == 0 || e.depth == 0) {
+            return;
+        }
+        // A slice of a 3D texture is as good as a layer of an array.
+        let images = |named: &Named, extent: vk::Extent3D, layers: (u32, u32)| match named.texture.target {
+            TextureTarget::D3 => extent.depth,
+            _ => layers.1,
+        };
+        let three_d = [&source, &destination].map(|named| named.texture.target == TextureTarget::D3);
+        let count = images(&source, from_extent, from_layers).min(images(&destination, to_extent, to_layers));
+        let layers = if three_d == [true, true] { 1 } else { count };
         let mirror = |bit: u8| flags & bit != 0;
         let mirrored = mirror(4) || mirror(8) || mirror(16);
-        let same_class = source.selection.format.bytes_per_block == destination.selection.format.bytes_per_block
-            && source.image.aspects() == destination.image.aspects();
-        if from_extent == to_extent
-            && !mirrored
-            && same_class
-            && source.image.desc().samples == destination.image.desc().samples
-        {
+        let same_class = copyable(&source, &destination);
+        let same_size = source.blocks(from_extent) == destination.blocks(to_extent)
+            && (from_extent.depth == to_extent.depth || three_d != [true, true]);
+        if same_size && !mirrored && same_class {
+            if !source.on_blocks(from, from_extent) || !destination.on_blocks(to, to_extent) {
+                fault!(
+                    key = destination.texture.serial,
+                    "",
+                    "a copy from {} to {} of a part that is not made of whole blocks: not copied",
+                    source.selection.format.name,
+                    destination.selection.format.name
+                );
+                return;
+            }
+            // The depth of a copy counts slices on the side that has them, layers on the other.
+            let depth = if three_d == [false, false] { 1 } else { count };
             let region = vk::ImageCopy2::default()
                 .src_subresource(source.layers((from_layers.0, layers)))
                 .src_offset(from)
                 .dst_subresource(destination.layers((to_layers.0, layers)))
                 .dst_offset(to)
-                .extent(from_extent);
+                .extent(vk::Extent3D { depth, ..from_extent });
             self.encoder.copy_image(&source.image, &destination.image, &[region]);
-        } else if source.selection.format.is_compressed() || destination.selection.format.is_compressed() {
+        } else if three_d[0] != three_d[1] {
             fault!(
                 key = destination.texture.serial,
                 "",
-                "a scaling copy from {} to {}: compressed texels cannot be scaled; not copied",
+                "a scaling copy between a 3D texture and one that is not: Vulkan has no such copy; not copied"
+            );
+        } else if let Err(why) = self.scalable(&source, &destination) {
+            fault!(
+                key = destination.texture.serial,
+                "",
+                "a scaling or converting copy from {} to {}: {why}; not copied",
                 source.selection.format.name,
                 destination.selection.format.name
             );
@@ -319,10 +362,39 @@ impl Piece<'_> {
                 .dst_subresource(destination.layers((to_layers.0, layers)))
                 .dst_offsets([vk::Offset3D { x: x0, y: y0, z: z0 }, vk::Offset3D { x: x1, y: y1, z: z1 }]);
             let color = source.image.aspects() == vk::ImageAspectFlags::COLOR;
-            let filter = if flags & 1 != 0 && color { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+            let features = self.driver.context.image_format_features(source.image.desc().format);
+            let smooth = features.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_LINEAR);
+            let filter = if flags & 1 != 0 && color && smooth { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
             self.encoder.blit(&source.image, &destination.image, &[region], filter);
         }
         self.end_transfer();
+    }
+
+    /// Whether Vulkan scales or converts from one texture to the other; otherwise why not.
+    fn scalable(&self, source: &Named, destination: &Named) -> Result<(), &'static str> {
+        use vk::FormatFeatureFlags2 as F;
+        let (from, to) = (source.image.desc(), destination.image.desc());
+        let has = |format, feature| self.driver.context.image_format_features(format).contains(feature);
+        let number = |named: &Named| match named.texture.format.class {
+            Class::Uint => 1,
+            Class::Sint => 2,
+            _ => 0,
+        };
+        if source.texture.format.is_compressed() || destination.texture.format.is_compressed() {
+            Err("compressed texels cannot be scaled")
+        } else if source.image.aspects() != destination.image.aspects() {
+            Err("one is colour, the other depth or stencil, or not the same of these")
+        } else if from.samples != vk::SampleCountFlags::TYPE_1 || to.samples != vk::SampleCountFlags::TYPE_1 {
+            Err("samples cannot be scaled")
+        } else if source.image.aspects() != vk::ImageAspectFlags::COLOR && from.format != to.format {
+            Err("depth is not converted")
+        } else if number(source) != number(destination) {
+            Err("integers are not converted to other numbers")
+        } else if !has(from.format, F::BLIT_SRC) || !has(to.format, F::BLIT_DST) {
+            Err("the device does not scale such formats")
+        } else {
+            Ok(())
+        }
     }
 
     /// Resolves a multisampled texture.
@@ -332,6 +404,20 @@ impl Piece<'_> {
         let Some(destination) = self.name(&downsample.destination, Use::Write) else { return };
         if source.image.aspects() != vk::ImageAspectFlags::COLOR {
             fault!(key = source.texture.serial, "", "nvnCommandBufferDownsample of a depth texture: not resolved");
+            return;
+        }
+        let size = |named: &Named| images::extent(&named.image, &named.selection);
+        if source.image.desc().format != destination.image.desc().format
+            || destination.image.desc().samples != vk::SampleCountFlags::TYPE_1
+            || size(&source) != size(&destination)
+        {
+            fault!(
+                key = source.texture.serial,
+                "",
+                "nvnCommandBufferDownsample from {} to {}: of another format or size, or to samples; not resolved",
+                source.texture.format.name,
+                destination.texture.format.name
+            );
             return;
         }
         let layers = source.selection.layers.min(destination.selection.layers);
@@ -411,7 +497,44 @@ impl Piece<'_> {
     }
 }
 
+/// How the rows of a copy lie in a buffer: strides, bytes of a row, rows of an image, images.
+struct Rows {
+    row: u64,
+    image: u64,
+    bytes: u64,
+    rows: u64,
+    images: u64,
+}
+
+/// Whether texels go from one texture to the other as they are.
+fn copyable(source: &Named, destination: &Named) -> bool {
+    let (from, to) = (source.image.desc(), destination.image.desc());
+    let color = source.image.aspects() == vk::ImageAspectFlags::COLOR;
+    from.samples == to.samples
+        && source.image.aspects() == destination.image.aspects()
+        && (from.format == to.format
+            || color && source.texture.format.bytes_per_block == destination.texture.format.bytes_per_block)
+}
+
 impl Named {
+    /// Columns and rows of blocks.
+    fn blocks(&self, extent: vk::Extent3D) -> (u32, u32) {
+        let format = self.texture.format;
+        (extent.width.div_ceil(format.block_width), extent.height.div_ceil(format.block_height))
+    }
+
+    /// Whether a part begins at a block and ends at one, or at the level's end.
+    fn on_blocks(&self, offset: vk::Offset3D, extent: vk::Extent3D) -> bool {
+        let level = self.image.level_extent(self.selection.base_level);
+        let whole = |at: i32, length: u32, block: u32, size: u32| {
+            let at = at as u32;
+            at % block == 0 && (length % block == 0 || at + length == size)
+        };
+        let format = self.texture.format;
+        whole(offset.x, extent.width, format.block_width, level.width)
+            && whole(offset.y, extent.height, format.block_height, level.height)
+    }
+
     /// `NVNcopyRegion` as offset, extent, and (first, number of) layers, cut to the level.
     fn region(&self, region: &Region) -> (vk::Offset3D, vk::Extent3D, (u32, u32)) {
         let level = self.image.level_extent(self.selection.base_level);
