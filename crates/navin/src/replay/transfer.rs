@@ -528,7 +528,7 @@ impl Named {
         let level = self.image.level_extent(self.selection.base_level);
         let whole = |at: i32, length: u32, block: u32, size: u32| {
             let at = at as u32;
-            at % block == 0 && (length % block == 0 || at + length == size)
+            at.is_multiple_of(block) && (length.is_multiple_of(block) || at + length == size)
         };
         let format = self.texture.format;
         whole(offset.x, extent.width, format.block_width, level.width)
