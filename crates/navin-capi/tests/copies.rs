@@ -145,7 +145,7 @@ fn texels_come_right_after_the_queues_end(guest: &mut Guest) {
                 NVNclearColorMask::RGBA,
             );
         });
-        assert_eq!(texel(texture, 3, 3), 0xff00_0000 | n % 256, "round {n}");
+        assert_eq!(texel(texture, 3, 3), 0xff00_0000 | (n % 256), "round {n}");
     }
 }
 
