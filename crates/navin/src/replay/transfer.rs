@@ -233,7 +233,7 @@ impl Piece<'_> {
             .image_subresource(named.layers(layers))
             .image_offset(offset)
             .image_extent(extent);
-        if buffer.offset % block.max(4) != 0 || row % block != 0 || image % row != 0 {
+        if buffer.offset % block.max(4) != 0 || row % block != 0 || image % row != 0 || image / row < rows {
             let rows = Rows { row, image, bytes: tight_row, rows, images };
             self.copy_by_rows(&named, region, buffer, &rows, into_texture);
         } else {
@@ -355,7 +355,7 @@ impl Piece<'_> {
             let side = |flip: bool, a: i32, b: i32| if flip { (b, a) } else { (a, b) };
             let (x0, x1) = side(mirror(4), near.x, far.x);
             let (y0, y1) = side(mirror(8), near.y, far.y);
-            let (z0, z1) = side(mirror(16), near.z, far.z);
+            let (z0, z1) = side(mirror(16) && three_d == [true, true], near.z, far.z);
             let region = vk::ImageBlit2::default()
                 .src_subresource(source.layers((from_layers.0, layers)))
                 .src_offsets([from, corner(from, from_extent)])
