@@ -4,183 +4,18 @@
 //!
 //! Usage: `callgrind_replay [DRAWS]` (1,000).
 
-use std::alloc::{Layout, alloc_zeroed};
-use std::ffi::c_void;
-use std::ptr::null;
+mod frame;
 
-use navin::entry::table::entry_point;
-use navin_abi::enums::*;
-use navin_abi::types::*;
-use navin_abi::{FunctionId, GuestPtr, pfn};
-
-const DRAWS_A_FRAME: u32 = 1000;
-const SIDE: usize = 64;
-const PAGE: usize = 4096;
-
-static VERTEX_CONTROL: &[u8] = include_bytes!("../../../tests/corpus/bin/vs_transform.control");
-static VERTEX_CODE: &[u8] = include_bytes!("../../../tests/corpus/bin/vs_transform.code");
-static FRAGMENT_CONTROL: &[u8] = include_bytes!("../../../tests/corpus/bin/tex_2d.control");
-static FRAGMENT_CODE: &[u8] = include_bytes!("../../../tests/corpus/bin/tex_2d.code");
-
-/// Calls an NVN function as its own type.
-macro_rules! nvn {
-    ($name:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: the table's entry of this name has this type.
-        let function: pfn::$name = unsafe { std::mem::transmute(entry_point(FunctionId::$name)) };
-        // SAFETY: this program keeps NVN's rules: objects live, memory as large as it says.
-        unsafe { function($($argument),*) }
-    }};
-}
-
-/// As `nvn!`, for calls that answer whether they worked.
-macro_rules! must {
-    ($name:ident($($argument:expr),* $(,)?)) => {
-        assert_ne!(nvn!($name($($argument),*)), 0, concat!(stringify!($name), " answers false"))
-    };
-}
-
-/// Zeroed memory for a guest object or a pool, never freed.
-fn memory(size: usize) -> *mut u8 {
-    let layout = Layout::from_size_align(size, PAGE).expect("a size");
-    // SAFETY: the size is not 0.
-    let pointer = unsafe { alloc_zeroed(layout) };
-    assert!(!pointer.is_null(), "no memory");
-    pointer
-}
-
-fn object<T>() -> *mut T {
-    // The largest object, NVNdevice, has 12,288 bytes.
-    memory(12_288).cast()
-}
-
-struct Pool {
-    object: *mut NVNmemoryPool,
-    memory: *mut u8,
-    address: u64,
-}
-
-fn pool(device: *mut NVNdevice, size: usize, flags: NVNmemoryPoolFlags) -> Pool {
-    let memory = memory(size);
-    let builder = object();
-    nvn!(nvnMemoryPoolBuilderSetDefaults(builder));
-    nvn!(nvnMemoryPoolBuilderSetDevice(builder, device));
-    nvn!(nvnMemoryPoolBuilderSetFlags(builder, flags));
-    nvn!(nvnMemoryPoolBuilderSetStorage(builder, memory.cast::<c_void>(), size));
-    let object = object();
-    must!(nvnMemoryPoolInitialize(object, builder));
-    Pool { object, memory, address: nvn!(nvnMemoryPoolGetBufferAddress(object)) }
-}
-
-fn texture(device: *mut NVNdevice, pool: &Pool, offset: isize) -> *mut NVNtexture {
-    let builder = object();
-    nvn!(nvnTextureBuilderSetDefaults(builder));
-    nvn!(nvnTextureBuilderSetDevice(builder, device));
-    nvn!(nvnTextureBuilderSetTarget(builder, NVNtextureTarget(1)));
-    nvn!(nvnTextureBuilderSetFormat(builder, NVNformat::RGBA8));
-    nvn!(nvnTextureBuilderSetSize2D(builder, SIDE as i32, SIDE as i32));
-    nvn!(nvnTextureBuilderSetStorage(builder, pool.object, offset));
-    let texture = object();
-    must!(nvnTextureInitialize(texture, builder));
-    texture
-}
+use frame::{Frame, MAX_DRAWS};
 
 fn main() {
     let draws: u32 = std::env::args().nth(1).map_or(1000, |text| text.parse().expect("a number of draws"));
-    let (builder, device) = (object(), object());
-    nvn!(nvnDeviceBuilderSetDefaults(builder));
-    must!(nvnDeviceInitialize(device, builder));
-    let queue_builder = object();
-    nvn!(nvnQueueBuilderSetDefaults(queue_builder));
-    nvn!(nvnQueueBuilderSetDevice(queue_builder, device));
-    let queue = object();
-    must!(nvnQueueInitialize(queue, queue_builder));
-
-    let cached = NVNmemoryPoolFlags::CPU_UNCACHED | NVNmemoryPoolFlags::GPU_CACHED;
-    let code = pool(device, 64 * PAGE, cached | NVNmemoryPoolFlags::SHADER_CODE);
-    let data = pool(device, 1024 * PAGE, cached);
-    let commands = pool(device, 1024 * PAGE, cached);
-
-    // SAFETY: both programs fit the pool.
-    unsafe {
-        code.memory.copy_from_nonoverlapping(VERTEX_CODE.as_ptr(), VERTEX_CODE.len());
-        code.memory.add(16 * PAGE).copy_from_nonoverlapping(FRAGMENT_CODE.as_ptr(), FRAGMENT_CODE.len());
-    }
-    let program = object();
-    must!(nvnProgramInitialize(program, device));
-    let stages = [
-        NVNshaderData { data: code.address, control: GuestPtr::from_host(VERTEX_CONTROL.as_ptr().cast()) },
-        NVNshaderData {
-            data: code.address + 16 * PAGE as u64,
-            control: GuestPtr::from_host(FRAGMENT_CONTROL.as_ptr().cast()),
-        },
-    ];
-    must!(nvnProgramSetShaders(program, 2, stages.as_ptr()));
-
-    // The data pool: textures, descriptor pools, vertices, then the uniform ranges.
-    let target = texture(device, &data, 0);
-    let textures = [texture(device, &data, 0x8000), texture(device, &data, 0x1_0000)];
-    let (texture_pool, sampler_pool) = (object(), object());
-    must!(nvnTexturePoolInitialize(texture_pool, data.object, 0x2_0000, 512));
-    must!(nvnSamplerPoolInitialize(sampler_pool, data.object, 0x3_0000, 512));
-    let sampler_builder = object();
-    nvn!(nvnSamplerBuilderSetDefaults(sampler_builder));
-    nvn!(nvnSamplerBuilderSetDevice(sampler_builder, device));
-    let sampler = object();
-    must!(nvnSamplerInitialize(sampler, sampler_builder));
-    nvn!(nvnSamplerPoolRegisterSampler(sampler_pool, 256, sampler));
-    for (id, texture) in (256..).zip(textures) {
-        nvn!(nvnTexturePoolRegisterTexture(texture_pool, id, texture, null()));
-    }
-    let handles = [256, 257].map(|id| nvn!(nvnDeviceGetTextureHandle(device, id, 256)));
-    let (vertices, uniforms) = (data.address + 0x4_0000, data.address + 0x5_0000);
-
-    let (attributes, streams) = ([0u32; 2], [[0u32; 2]; 1]);
-    let attribute = |index: usize| (&raw const attributes[index]).cast_mut().cast::<NVNvertexAttribState>();
-    for index in 0..2 {
-        nvn!(nvnVertexAttribStateSetDefaults(attribute(index)));
-        nvn!(nvnVertexAttribStateSetFormat(attribute(index), NVNformat::RGBA32F, 16 * index as isize));
-    }
-    let stream = (&raw const streams).cast_mut().cast::<NVNvertexStreamState>();
-    nvn!(nvnVertexStreamStateSetDefaults(stream));
-    nvn!(nvnVertexStreamStateSetStride(stream, 32));
-
-    let buffer = object();
-    must!(nvnCommandBufferInitialize(buffer, device));
-    let control = memory(16 * PAGE);
+    let frame = Frame::new();
     let mut left = draws;
     while left > 0 {
-        let frame = left.min(DRAWS_A_FRAME);
-        left -= frame;
-        nvn!(nvnCommandBufferAddCommandMemory(buffer, commands.object, 0, 1024 * PAGE));
-        nvn!(nvnCommandBufferAddControlMemory(buffer, control.cast::<c_void>(), 16 * PAGE));
-        nvn!(nvnCommandBufferBeginRecording(buffer));
-        nvn!(nvnCommandBufferSetTexturePool(buffer, texture_pool));
-        nvn!(nvnCommandBufferSetSamplerPool(buffer, sampler_pool));
-        let targets = [target.cast_const()];
-        nvn!(nvnCommandBufferSetRenderTargets(buffer, 1, targets.as_ptr(), null(), null(), null()));
-        nvn!(nvnCommandBufferSetViewport(buffer, 0, 0, SIDE as i32, SIDE as i32));
-        nvn!(nvnCommandBufferSetScissor(buffer, 0, 0, SIDE as i32, SIDE as i32));
-        nvn!(nvnCommandBufferSetRasterizerDiscard(buffer, 1));
-        nvn!(nvnCommandBufferBindProgram(buffer, program, NVNshaderStageBits(3)));
-        nvn!(nvnCommandBufferBindVertexAttribState(buffer, 2, attribute(0)));
-        nvn!(nvnCommandBufferBindVertexStreamState(buffer, 1, stream));
-        nvn!(nvnCommandBufferBindVertexBuffer(buffer, 0, vertices, 96));
-        draw(buffer, frame, uniforms, &handles);
-        let handle = nvn!(nvnCommandBufferEndRecording(buffer));
-        nvn!(nvnQueueSubmitCommands(queue, 1, &raw const handle));
-        nvn!(nvnQueueFinish(queue));
+        let now = left.min(MAX_DRAWS);
+        frame.run(frame.record(now));
+        left -= now;
     }
-    nvn!(nvnQueueFinalize(queue));
     println!("{draws} draws");
-}
-
-/// The draws of a frame, in a function of its own so that a profile can tell recording from the rest.
-#[inline(never)]
-fn draw(buffer: *mut NVNcommandBuffer, draws: u32, uniforms: u64, handles: &[NVNtextureHandle]) {
-    for index in 0..draws {
-        let range = uniforms + u64::from(index % 256) * 256;
-        nvn!(nvnCommandBufferBindUniformBuffer(buffer, NVNshaderStage(0), 0, range, 256));
-        nvn!(nvnCommandBufferBindTexture(buffer, NVNshaderStage(1), 0, handles[index as usize % handles.len()]));
-        nvn!(nvnCommandBufferDrawArrays(buffer, NVNdrawPrimitive::TRIANGLES, 0, 3));
-    }
 }
