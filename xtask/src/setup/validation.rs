@@ -121,7 +121,8 @@ fn make(folder: &Path) -> Result<()> {
     let debs = folder.join("debs");
     std::fs::create_dir_all(&debs)?;
     say(format_args!("package lists of {SUITE}, into {}", folder.display()));
-    run(Command::new("apt-get").env("APT_CONFIG", &config).args(["update", "-q"]))?;
+    // Without the option apt only warns of lists that it cannot fetch.
+    run(Command::new("apt-get").env("APT_CONFIG", &config).args(["update", "-q", "--error-on=any"]))?;
     say(format_args!("packages {}", PACKAGES.join(", ")));
     run(Command::new("apt-get").env("APT_CONFIG", &config).current_dir(&debs).args(["download", "-q"]).args(PACKAGES))?;
     let root = folder.join("root");
