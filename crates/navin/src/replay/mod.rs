@@ -2,12 +2,13 @@
 //!
 //! The submit thread runs [`Replayer`], the scheduler's executor: it walks the records of a piece in order
 //! ([`Piece::run`]), keeps the queue's binding state ([`state`]), and drives the encoder: [`draw`] for draws and
-//! dispatches, [`transfer`] for clears and copies, [`content`] and [`residency`] for what textures hold and where
+//! dispatches, [`fixed`] for fixed-function state, [`transfer`] for clears and copies, [`content`] and [`residency`] for what textures hold and where
 //! their descriptors are, [`present`] for frames.
 
 pub(crate) mod content;
 pub(crate) mod convert;
 mod draw;
+mod fixed;
 pub(crate) mod images;
 pub(crate) mod present;
 mod residency;
