@@ -121,6 +121,16 @@ pub fn run(args: &Args) -> u8 {
         complain(format_args!("{path}: no such program. Give the path of a guest, for example ./triangle"));
         return exit::USAGE;
     };
+    // The driver makes the folder too, but a guest can only say that it found no device.
+    if let Some(folder) = &config.out
+        && let Err(e) = std::fs::create_dir_all(folder)
+    {
+        complain(format_args!(
+            "{}: the folder for frames cannot be made: {e}; give another with --out",
+            folder.display()
+        ));
+        return exit::USAGE;
+    }
     let library = match library::find() {
         Ok(folder) => Some(folder),
         Err(tried) => {

@@ -103,7 +103,7 @@ impl fmt::Display for Summary<'_> {
         }
         write!(f, "navin: {}: ", self.name)?;
         if let Some(why) = &self.tally.no_device {
-            return write!(f, "no Vulkan device that Navin can use: {why}. `navin doctor` says more");
+            return write!(f, "no Vulkan device could be opened: {why}. `navin doctor` says more");
         }
         write!(f, "{} in {:.1} s", plural(self.tally.frames, "frame"), self.end.time.as_secs_f64())?;
         if !self.tally.ms.is_empty() {
