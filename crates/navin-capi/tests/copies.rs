@@ -127,6 +127,7 @@ fn copies_of_every_kind() {
     let mut guest = Guest::new();
     texels_come_right_after_the_queues_end(&mut guest);
     strides_of_any_kind_leave_the_bytes_between_rows(&mut guest);
+    copies_that_leave_the_pool_are_left_out(&mut guest);
     unlike_textures_do_not_end_the_process(&mut guest);
 }
 
@@ -181,6 +182,23 @@ fn strides_of_any_kind_leave_the_bytes_between_rows(guest: &mut Guest) {
         }
         assert!(guest.bytes(at, 4096) == expected, "offset {offset}, row stride {row}, image stride {image}");
     }
+}
+
+/// A copy that leaves its pool at either end is left out whole; nothing behind the pool is touched.
+fn copies_that_leave_the_pool_are_left_out(guest: &mut Guest) {
+    let at = guest.take(4096);
+    // SAFETY: inside the pool; the queue is finished.
+    unsafe { guest.memory.add(at).write_bytes(0x11, 4096) };
+    let end = guest.address(0) + POOL_BYTES as u64;
+    // SAFETY: live objects.
+    guest.run(|c| unsafe {
+        nvnCommandBufferCopyBufferToBuffer(c, end - 256, guest.address(at), 4096, NVNcopyFlags(0));
+        nvnCommandBufferCopyBufferToBuffer(c, guest.address(at), end - 4, 64, NVNcopyFlags(0));
+        nvnCommandBufferReportValue(c, 7, end - 2);
+        nvnCommandBufferDrawArraysIndirect(c, NVNdrawPrimitive::TRIANGLES, end - 8);
+        nvnCommandBufferDispatchComputeIndirect(c, end - 4);
+    });
+    assert!(guest.bytes(at, 4096).iter().all(|byte| *byte == 0x11));
 }
 
 /// Some drivers abort on copies that Vulkan forbids: none of these may reach them.

@@ -108,9 +108,20 @@ impl Piece<'_> {
         let (draws, stride) = count.map_or((1, 0), |(_, draws, stride)| (draws, stride));
         let bytes = arguments + u64::from(draws.saturating_sub(1)) * u64::from(stride);
         let Some(range) = self.resolve(Range { address: indirect, size: bytes }, "indirect arguments") else { return };
+        let Some(spare) = range.size.checked_sub(arguments) else {
+            fault!(
+                key = indirect,
+                "B113",
+                "indirect arguments at {indirect:#x} that leave their memory pool: draw left out"
+            );
+            return;
+        };
+        // The most draws is a bound, and may name more than the pool holds.
+        let fitting = 1 + spare / u64::from(stride.max(1));
+        let draws = draws.min(u32::try_from(fitting).unwrap_or(u32::MAX));
         let counter = match count {
             None => None,
-            Some((address, ..)) => match self.resolve(Range { address, size: 4 }, "a draw count") {
+            Some((address, ..)) => match self.resolve_whole(Range { address, size: 4 }, "a draw count") {
                 Some(range) => Some(range),
                 None => return,
             },
@@ -148,7 +159,9 @@ impl Piece<'_> {
 
     /// Runs the compute program with group counts from a buffer.
     pub(crate) fn dispatch_indirect(&mut self, address: u64) {
-        let Some(range) = self.resolve(Range { address, size: 12 }, "indirect dispatch arguments") else { return };
+        let Some(range) = self.resolve_whole(Range { address, size: 12 }, "indirect dispatch arguments") else {
+            return;
+        };
         if self.prepare_dispatch() {
             let result = self.encoder.dispatch_indirect(range.buffer, range.offset);
             self.drawn(result);
@@ -243,6 +256,23 @@ impl Piece<'_> {
             );
         }
         resolved
+    }
+
+    /// As [`resolve`](Self::resolve), for what is read or written whole: a range that leaves its pool is none.
+    pub(crate) fn resolve_whole(&self, range: Range, what: &str) -> Option<BufferRange> {
+        let resolved = self.resolve(range, what)?;
+        if resolved.size < range.size {
+            fault!(
+                key = range.address,
+                "B113",
+                "{what} at GPU address {:#x}, {} bytes: only {} are left of its memory pool",
+                range.address,
+                range.size,
+                resolved.size
+            );
+            return None;
+        }
+        Some(resolved)
     }
 
     /// Tells the encoder what changed since the last draw; false when there is nothing to draw with.

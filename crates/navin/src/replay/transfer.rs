@@ -156,8 +156,9 @@ impl Piece<'_> {
         if size == 0 {
             return;
         }
-        let source = self.resolve(Range { address: copy.source.get(), size }, "the source of a copy");
-        let destination = self.resolve(Range { address: copy.destination.get(), size }, "the destination of a copy");
+        let source = self.resolve_whole(Range { address: copy.source.get(), size }, "the source of a copy");
+        let destination =
+            self.resolve_whole(Range { address: copy.destination.get(), size }, "the destination of a copy");
         let (Some(source), Some(destination)) = (source, destination) else { return };
         self.begin_transfer();
         let region = vk::BufferCopy2::default().src_offset(source.offset).dst_offset(destination.offset).size(size);
@@ -225,7 +226,8 @@ impl Piece<'_> {
         }
         let images = u64::from(layers.1.max(extent.depth));
         let bytes = image * (images - 1) + row * (rows - 1) + tight_row;
-        let Some(buffer) = self.resolve(Range { address: copy.buffer.get(), size: bytes }, "the buffer of a copy")
+        let Some(buffer) =
+            self.resolve_whole(Range { address: copy.buffer.get(), size: bytes }, "the buffer of a copy")
         else {
             return;
         };
@@ -450,7 +452,7 @@ impl Piece<'_> {
     }
 
     fn write(&mut self, address: u64, bytes: &[u8], what: &str) {
-        let Some(range) = self.resolve(Range { address, size: bytes.len() as u64 }, what) else { return };
+        let Some(range) = self.resolve_whole(Range { address, size: bytes.len() as u64 }, what) else { return };
         self.begin_transfer();
         if range.offset.is_multiple_of(4) && bytes.len().is_multiple_of(4) {
             self.encoder.update_buffer(range.buffer, range.offset, bytes);
