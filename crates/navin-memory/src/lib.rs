@@ -2,9 +2,9 @@
 //!
 //! What flows through: an entry point (guest thread) checks what the guest passes with [`PoolDesc::validate`],
 //! takes a range from [`AddressSpace::allocate`] and makes a [`Pool`]. The submit thread turns addresses in
-//! records into (pool, offset) by an [`AddressReader`], several times a draw. Every change of what is mapped also
-//! goes into the [`PageTable`], whose [`PageWrite`]s `navin-vulkan` carries out on the table's GPU buffers; shaders
-//! that dereference raw pointers walk those. Nothing here touches the memory itself.
+//! records into (pool, offset), several times a draw; an [`AddressReader`] does so without a lock. [`PageTable`] is the
+//! image of the table that shaders with raw pointers walk, as [`PageWrite`]s to carry out; the driver of this stage,
+//! whose pools are mapped whole, writes the pages of `navin-vulkan`'s table itself. Nothing here touches the memory.
 //!
 //! - [`address_space`]: reservations and the interval map from addresses to pools.
 //! - [`pool`]: flags, validation, and what is known of one pool.

@@ -7,6 +7,9 @@
 //! no longer needed waits in a [`DeferredRelease`] until the submissions that may use it have ended (completion
 //! thread).
 //!
+//! The driver of this stage keeps textures and programs in maps of its own; [`SerialTable`] with its eviction (B201)
+//! takes their place with the texture rules.
+//!
 //! Plain data structures with their invariants: the driver puts them behind its locks. Only [`Serials`] and
 //! [`ChangeLog`] are shared as they are.
 
