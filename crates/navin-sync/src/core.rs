@@ -75,12 +75,20 @@ pub(crate) struct Core<W, P> {
     lost: bool,
     /// A thread is inside `Scheduler::run_ready`.
     pub(crate) replaying: bool,
-    /// Counts what may have made a step ready; compared with `seen`.
+    /// Nothing may be given to the GPU (B234).
+    pub(crate) suspended: bool,
+    /// How many give something to the GPU at this moment: the executor, and what `Scheduler::enter` let in.
+    pub(crate) inside: u32,
+    /// Counts what may have made a step ready.
     pub(crate) activity: u64,
-    /// The activity that the last fruitless look of `next` had taken into account.
-    pub(crate) seen: u64,
+    /// `activity` has moved since the submit thread was last woken.
+    pub(crate) news: bool,
     /// A receipt was resolved or the timeline moved: CPU waiters should look again.
     pub(crate) wake: bool,
+    /// Threads asleep for `wake`, so that nobody is woken by a system call when nobody sleeps.
+    pub(crate) waiters: u32,
+    /// Threads asleep for `news`.
+    pub(crate) idlers: u32,
 }
 
 impl<W, P> Core<W, P> {
@@ -94,10 +102,20 @@ impl<W, P> Core<W, P> {
             completed: 0,
             lost: false,
             replaying: false,
+            suspended: false,
+            inside: 0,
             activity: 0,
-            seen: 0,
+            news: false,
             wake: false,
+            waiters: 0,
+            idlers: 0,
         }
+    }
+
+    /// Something may have become ready.
+    pub(crate) fn stir(&mut self) {
+        self.activity += 1;
+        self.news = true;
     }
 
     pub(crate) fn create_queue(&mut self) -> QueueId {
@@ -109,7 +127,7 @@ impl<W, P> Core<W, P> {
     /// Removes the queue. Its fences will never be reached; whoever waits for one is told so.
     pub(crate) fn destroy_queue(&mut self, id: QueueId) -> Option<(Vec<W>, Vec<P>)> {
         let queue = self.queues.remove(&id)?;
-        self.activity += 1;
+        self.stir();
         Some(self.abandon(queue.entries))
     }
 
@@ -156,9 +174,12 @@ impl<W, P> Core<W, P> {
 
     /// Appends the steps of one submission. False when there is no such queue.
     pub(crate) fn submit(&mut self, id: QueueId, steps: impl IntoIterator<Item = Step<W, P>>) -> bool {
-        let Some(queue) = self.queues.get_mut(&id) else { return false };
+        if !self.queues.contains_key(&id) {
+            return false;
+        }
         self.arrivals += 1;
-        self.activity += 1;
+        self.stir();
+        let Some(queue) = self.queues.get_mut(&id) else { return false };
         for step in steps {
             let pending = match step {
                 Step::Work(work) => Pending::Work(work),
@@ -207,8 +228,8 @@ impl<W, P> Core<W, P> {
         }
         let receipt = Receipt::pending();
         self.arrivals += 1;
-        self.activity += 1;
         queue.entries.push_back(Entry { arrival: self.arrivals, pending: Pending::Fence(receipt.clone()) });
+        self.stir();
         Some(receipt)
     }
 
@@ -237,7 +258,6 @@ impl<W, P> Core<W, P> {
                 }
             }
         }
-        self.seen = self.activity;
         Next::Idle
     }
 
@@ -317,7 +337,7 @@ impl<W, P> Core<W, P> {
         if ticket > self.completed {
             self.completed = ticket;
             self.in_flight.retain(|_, signal| signal.ticket > ticket);
-            self.activity += 1;
+            self.stir();
             self.wake = true;
         }
     }
@@ -330,7 +350,7 @@ impl<W, P> Core<W, P> {
     pub(crate) fn lose(&mut self) -> (Vec<W>, Vec<P>) {
         self.lost = true;
         self.wake = true;
-        self.activity += 1;
+        self.stir();
         self.in_flight.clear();
         let entries: VecDeque<_> =
             self.queues.values_mut().flat_map(|queue| std::mem::take(&mut queue.entries)).collect();

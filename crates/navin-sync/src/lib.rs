@@ -17,20 +17,32 @@
 //! - an event's *encoded value* is what memory will hold once everything encoded so far has run. A wait that the
 //!   encoded value satisfies need not wait for the GPU: its queue goes on behind the writer, in submission order.
 //!
+//! Beside the scheduler stand the [`Completions`]: what the CPU must write when a submission ends (events,
+//! reports), written exactly once and in order by whoever comes first, the completion thread or a guest that was
+//! waiting ([`Scheduler::wait_on`], B301); and the [`Watchdog`], which notices a submission that does not end.
+//!
 //! Layers: `core` is the state machine, single-threaded and without locks; [`Scheduler`] puts it behind one lock
-//! and adds what blocks.
+//! and adds what blocks. Locks, clocks and atomics come from `shim`, so that loom can run the same sources.
 
+mod completions;
 mod core;
 mod executor;
 mod ids;
 mod receipt;
 mod scheduler;
+mod shim;
 mod step;
+mod wait;
+mod watchdog;
 
+pub use completions::{Completions, IN_FLIGHT};
 pub use executor::{EventSignal, Executed, Executor, SignalMode};
 pub use ids::{QueueId, SyncId};
-pub use scheduler::{Dropped, QueueStatus, Scheduler, SubmitError, SyncState, WaitResult};
+pub use receipt::{Receipt, Target};
+pub use scheduler::{Dropped, Inside, QueueStatus, Scheduler, SubmitError, SyncState, WaitResult};
 pub use step::{Step, StepKind, WaitMode};
+pub use wait::{DeviceLost, Timeline, publish};
+pub use watchdog::Watchdog;
 
 /// A value of the device's timeline of submissions: work with this ticket has ended once the timeline has
 /// reached it. 0 is before all work, so always reached.

@@ -1,9 +1,7 @@
 //! Receipts: one fence each, made at submit, resolved when its queue reaches the fence (B232).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::Ticket;
+use crate::shim::{Arc, AtomicU64, Ordering};
 
 /// No ticket yet: the queue has not reached the fence.
 const PENDING: u64 = u64::MAX;
@@ -12,7 +10,7 @@ const ABANDONED: u64 = u64::MAX - 1;
 
 /// What is known about a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
     /// Its queue has not reached it.
     Pending,
     /// The work before it ends at this ticket.
@@ -26,7 +24,7 @@ pub(crate) enum Target {
 ///
 /// Changed only under the scheduler's lock and at most once; the atomic is for sharing, not for lock-free use.
 #[derive(Clone, Debug)]
-pub(crate) struct Receipt(Arc<AtomicU64>);
+pub struct Receipt(Arc<AtomicU64>);
 
 impl Receipt {
     pub(crate) fn pending() -> Self {
@@ -37,7 +35,8 @@ impl Receipt {
         Self(Arc::new(AtomicU64::new(ticket.min(ABANDONED - 1))))
     }
 
-    pub(crate) fn target(&self) -> Target {
+    /// Where the fence stands at this moment.
+    pub fn target(&self) -> Target {
         match self.0.load(Ordering::Acquire) {
             PENDING => Target::Pending,
             ABANDONED => Target::Abandoned,

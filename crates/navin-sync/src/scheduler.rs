@@ -1,6 +1,6 @@
 //! The state machine behind its one lock, and everything that blocks.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
@@ -9,6 +9,7 @@ use crate::core::{Core, Next, Reached};
 use crate::executor::Executor;
 use crate::ids::{QueueId, SyncId};
 use crate::receipt::{Receipt, Target};
+use crate::shim::{Condvar, Mutex, MutexGuard};
 use crate::step::{Step, StepKind};
 use crate::{Executed, Ticket};
 
@@ -97,6 +98,8 @@ pub struct Scheduler<W, P> {
     reached: Condvar,
     /// For the submit thread: a step may have become ready.
     work: Condvar,
+    /// For who suspends: the last one inside has left.
+    left: Condvar,
 }
 
 impl<W, P> Default for Scheduler<W, P> {
@@ -108,7 +111,7 @@ impl<W, P> Default for Scheduler<W, P> {
 impl<W, P> Scheduler<W, P> {
     /// A scheduler without queues and syncs, at ticket 0.
     pub fn new() -> Self {
-        Self { core: Mutex::new(Core::new()), reached: Condvar::new(), work: Condvar::new() }
+        Self { core: Mutex::new(Core::new()), reached: Condvar::new(), work: Condvar::new(), left: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Core<W, P>> {
@@ -118,14 +121,18 @@ impl<W, P> Scheduler<W, P> {
 
     /// Ends a lock hold that may have changed something: wakes who should look again.
     fn release(&self, mut core: MutexGuard<'_, Core<W, P>>) {
-        let wake = std::mem::take(&mut core.wake);
-        let work = core.activity != core.seen;
+        let wake = std::mem::take(&mut core.wake) && core.waiters > 0;
+        let work = std::mem::take(&mut core.news) && core.idlers > 0;
+        let left = core.suspended && core.inside == 0;
         drop(core);
         if wake {
             self.reached.notify_all();
         }
         if work {
             self.work.notify_all();
+        }
+        if left {
+            self.left.notify_all();
         }
     }
 
@@ -182,7 +189,8 @@ impl<W, P> Scheduler<W, P> {
     /// Executes every step that is ready, until none is; whether anything was executed.
     ///
     /// Steps run one at a time in order of arrival (B233), on the calling thread. When another thread is inside,
-    /// returns false at once: that thread takes up whatever is ready before it leaves.
+    /// returns false at once: that thread takes up whatever is ready before it leaves. While the scheduler is
+    /// suspended every step stays where it is (B234).
     pub fn run_ready<E>(&self, executor: &mut E) -> bool
     where
         E: Executor<Work = W, Present = P>,
@@ -190,15 +198,18 @@ impl<W, P> Scheduler<W, P> {
         // Declared before the guard, so that unwinding unlocks before the turn takes the lock.
         let mut turn = Turn { scheduler: self, mine: false, queue: None };
         let mut core = self.lock();
-        if std::mem::replace(&mut core.replaying, true) {
+        if core.suspended || std::mem::replace(&mut core.replaying, true) {
             return false;
         }
+        core.inside += 1;
         turn.mine = true;
         let mut progressed = false;
         // Whether the executor may hold back work that it was not yet told to flush.
         let mut unflushed = false;
         loop {
-            match core.next(executor) {
+            // A suspend waits for the piece that is being encoded, not for the queue to run dry.
+            let next = if core.suspended { Next::Idle } else { core.next(executor) };
+            match next {
                 Next::Work { queue, work, after } => {
                     turn.queue = Some(queue);
                     self.release(core);
@@ -225,6 +236,7 @@ impl<W, P> Scheduler<W, P> {
                 }
                 Next::Idle => {
                     core.replaying = false;
+                    core.inside -= 1;
                     turn.mine = false;
                     self.release(core);
                     return progressed;
@@ -235,28 +247,82 @@ impl<W, P> Scheduler<W, P> {
         }
     }
 
-    /// Blocks the submit thread until something happened that may have made a step ready (a submission, a
-    /// completion, a [`poke`](Self::poke)) since [`run_ready`](Self::run_ready) last found nothing; false when
-    /// the time was up first. `None` waits without limit.
+    /// How often something happened so far that may have made a step ready: to be read *before* looking for
+    /// something to do, and given to [`wait_for_work`](Self::wait_for_work) after, so that nothing which happens
+    /// in between is slept through.
+    pub fn activity(&self) -> u64 {
+        self.lock().activity
+    }
+
+    /// Blocks until something happened (a submission, a completion, a [`poke`](Self::poke), a
+    /// [`resume`](Self::resume)) since [`activity`](Self::activity) gave `since`; false when the time was up
+    /// first. `None` waits without limit.
     ///
     /// Guest memory that changes without a call is not noticed: while
     /// [`waits_for_event`](Self::waits_for_event), use a short time and look again.
-    pub fn wait_for_work(&self, timeout: Option<Duration>) -> bool {
+    pub fn wait_for_work(&self, since: u64, timeout: Option<Duration>) -> bool {
         let deadline = deadline(timeout);
         let mut core = self.lock();
-        while core.activity == core.seen {
-            match wait_until(&self.work, core, deadline) {
-                Ok(woken) => core = woken,
-                Err(late) => return late.activity != late.seen,
+        while core.activity == since {
+            core.idlers += 1;
+            let (woken, late) = wait_until(&self.work, core, deadline);
+            core = woken;
+            core.idlers -= 1;
+            if late {
+                return core.activity != since;
             }
         }
         true
     }
 
+    /// Keeps every step from being executed, from the return of this call until [`resume`](Self::resume): waits
+    /// for whatever is giving work to the GPU at this moment (B234). False when that took longer than `timeout`
+    /// (`None`: no limit); nothing new begins even then. Work already with the GPU goes on.
+    ///
+    /// Submitting, signalling and waiting stay possible; nothing is lost or changes its order.
+    pub fn suspend(&self, timeout: Option<Duration>) -> bool {
+        let deadline = deadline(timeout);
+        let mut core = self.lock();
+        core.suspended = true;
+        while core.suspended && core.inside > 0 {
+            let (woken, late) = wait_until(&self.left, core, deadline);
+            core = woken;
+            if late {
+                return core.inside == 0;
+            }
+        }
+        true
+    }
+
+    /// Ends what [`suspend`](Self::suspend) began, however often it was called.
+    pub fn resume(&self) {
+        let mut core = self.lock();
+        core.suspended = false;
+        core.stir();
+        // A suspend that still waits is overtaken.
+        self.release(core);
+        self.left.notify_all();
+    }
+
+    /// Whether [`suspend`](Self::suspend) holds everything back.
+    pub fn suspended(&self) -> bool {
+        self.lock().suspended
+    }
+
+    /// Leave to give something to the GPU outside any queue, until the guard is dropped; `None` while suspended.
+    pub fn enter(&self) -> Option<Inside<'_, W, P>> {
+        let mut core = self.lock();
+        if core.suspended {
+            return None;
+        }
+        core.inside += 1;
+        Some(Inside(self))
+    }
+
     /// Says that an event may have changed (a CPU signal), or that the submit thread should look up.
     pub fn poke(&self) {
         let mut core = self.lock();
-        core.activity += 1;
+        core.stir();
         self.release(core);
     }
 
@@ -273,20 +339,47 @@ impl<W, P> Scheduler<W, P> {
         self.lock().completed()
     }
 
-    /// Blocks until the sync's newest fence (as of this call) has been reached and its work has ended; `None`
-    /// waits without limit. Answers at once for a sync never fenced (B236).
-    pub fn wait(&self, sync: SyncId, timeout: Option<Duration>) -> WaitResult {
+    /// What a wait for the sync waits for: its newest fence as of this call. An error is a wait that is over:
+    /// [`AlreadySignaled`](WaitResult::AlreadySignaled) for a sync never fenced (B236).
+    pub fn newest_fence(&self, sync: SyncId) -> Result<Receipt, WaitResult> {
         let core = self.lock();
-        let receipt = match core.sync(sync) {
-            Some(Some(receipt)) => receipt.clone(),
-            Some(None) => return WaitResult::AlreadySignaled,
+        match core.sync(sync) {
+            Some(Some(receipt)) => Ok(receipt.clone()),
+            Some(None) => Err(WaitResult::AlreadySignaled),
             None => {
                 drop(core);
                 fault!(key = sync.raw(), "B236", "wait for sync {sync}, which does not exist: failed");
-                return WaitResult::Failed;
+                Err(WaitResult::Failed)
             }
-        };
-        let result = self.wait_for(core, &receipt, timeout);
+        }
+    }
+
+    /// What [`finish`](Self::finish) waits for: everything submitted to the queue before this call.
+    pub fn everything(&self, queue: QueueId) -> Result<Receipt, WaitResult> {
+        let mut core = self.lock();
+        if core.lost() {
+            return Err(WaitResult::Failed);
+        }
+        let receipt = core.fence_all(queue);
+        self.release(core);
+        receipt.ok_or(WaitResult::Failed)
+    }
+
+    /// Blocks until the sync's newest fence (as of this call) has been reached and [`complete`](Self::complete)
+    /// was told so; `None` waits without limit. Answers at once for a sync never fenced (B236).
+    pub fn wait(&self, sync: SyncId, timeout: Option<Duration>) -> WaitResult {
+        match self.newest_fence(sync) {
+            Ok(receipt) => {
+                let result = self.wait_for(&receipt, timeout);
+                self.note_expired(sync, &receipt, timeout, result);
+                result
+            }
+            Err(result) => result,
+        }
+    }
+
+    /// Names a wait of [`NOTABLE_WAIT`] and more that expired (B236).
+    pub(crate) fn note_expired(&self, sync: SyncId, receipt: &Receipt, timeout: Option<Duration>, result: WaitResult) {
         if result == WaitResult::TimeoutExpired && timeout.is_some_and(|time| time >= NOTABLE_WAIT) {
             let (state, completed) = (receipt.target(), self.completed());
             let parked = self.status();
@@ -296,34 +389,23 @@ impl<W, P> Scheduler<W, P> {
                 "a wait for sync {sync} expired after {timeout:?}: fence {state:?}, completed {completed}, queues {parked:?}"
             );
         }
-        result
     }
 
-    /// Blocks until the queue has reached the sync's newest fence, so that its ticket is known, and gives the
-    /// ticket for the caller to wait on the timeline itself (B301). An error is a wait that is over.
-    pub fn wait_ticket(&self, sync: SyncId, timeout: Option<Duration>) -> Result<Ticket, WaitResult> {
-        let deadline = deadline(timeout);
-        let mut core = self.lock();
-        let receipt = match core.sync(sync) {
-            Some(Some(receipt)) => receipt.clone(),
-            Some(None) => return Err(WaitResult::AlreadySignaled),
-            None => return Err(WaitResult::Failed),
-        };
-        if core.reached(&receipt) == Reached::Yes {
-            return Err(WaitResult::AlreadySignaled);
-        }
-        loop {
-            match (core.reached(&receipt), receipt.target()) {
-                (Reached::Yes, _) => return Err(WaitResult::ConditionSatisfied),
-                (Reached::Never, _) => return Err(WaitResult::Failed),
-                (Reached::NotYet, Target::Encoded(ticket)) => return Ok(ticket),
-                (Reached::NotYet, _) => {}
+    /// Blocks until the fence's queue has reached it, so that its ticket is known, and gives the ticket for the
+    /// caller to wait on the timeline itself (B301). An error is a wait that is over.
+    pub fn wait_ticket(&self, receipt: &Receipt, timeout: Option<Duration>) -> Result<Ticket, WaitResult> {
+        let mut waited = false;
+        self.wait_until_known(timeout, |core| match (core.reached(receipt), receipt.target()) {
+            (Reached::Yes, _) if waited => Some(Err(WaitResult::ConditionSatisfied)),
+            (Reached::Yes, _) => Some(Err(WaitResult::AlreadySignaled)),
+            (Reached::Never, _) => Some(Err(WaitResult::Failed)),
+            (Reached::NotYet, Target::Encoded(ticket)) => Some(Ok(ticket)),
+            (Reached::NotYet, _) => {
+                waited = true;
+                None
             }
-            match wait_until(&self.reached, core, deadline) {
-                Ok(woken) => core = woken,
-                Err(_) => return Err(WaitResult::TimeoutExpired),
-            }
-        }
+        })
+        .unwrap_or(Err(WaitResult::TimeoutExpired))
     }
 
     /// Blocks until everything submitted to the queue before this call has ended on the GPU. The display is not
@@ -336,39 +418,47 @@ impl<W, P> Scheduler<W, P> {
 
     /// [`finish`](Self::finish) with a limit of time.
     pub fn finish_within(&self, queue: QueueId, timeout: Option<Duration>) -> WaitResult {
-        let mut core = self.lock();
-        if core.lost() {
-            return WaitResult::Failed;
+        match self.everything(queue) {
+            Ok(receipt) => self.wait_for(&receipt, timeout),
+            Err(result) => result,
         }
-        let Some(receipt) = core.fence_all(queue) else { return WaitResult::Failed };
-        self.release(core);
-        self.wait_for(self.lock(), &receipt, timeout)
     }
 
-    fn wait_for(
+    /// Blocks until [`complete`](Self::complete) was told that the fence is reached.
+    pub fn wait_for(&self, receipt: &Receipt, timeout: Option<Duration>) -> WaitResult {
+        let mut waited = false;
+        self.wait_until_known(timeout, |core| match core.reached(receipt) {
+            Reached::Yes if waited => Some(WaitResult::ConditionSatisfied),
+            Reached::Yes => Some(WaitResult::AlreadySignaled),
+            Reached::Never => Some(WaitResult::Failed),
+            Reached::NotYet => {
+                waited = true;
+                None
+            }
+        })
+        .unwrap_or(WaitResult::TimeoutExpired)
+    }
+
+    /// Asks again whenever a receipt was resolved or the timeline moved; `None` when the time was up.
+    fn wait_until_known<T>(
         &self,
-        mut core: MutexGuard<'_, Core<W, P>>,
-        receipt: &Receipt,
         timeout: Option<Duration>,
-    ) -> WaitResult {
-        match core.reached(receipt) {
-            Reached::Yes => return WaitResult::AlreadySignaled,
-            Reached::Never => return WaitResult::Failed,
-            Reached::NotYet if timeout == Some(Duration::ZERO) => return WaitResult::TimeoutExpired,
-            Reached::NotYet => {}
+        mut ask: impl FnMut(&Core<W, P>) -> Option<T>,
+    ) -> Option<T> {
+        let mut core = self.lock();
+        if let Some(answer) = ask(&core) {
+            return Some(answer);
         }
         let deadline = deadline(timeout);
         loop {
-            let (woken, late) = match wait_until(&self.reached, core, deadline) {
-                Ok(woken) => (woken, false),
-                Err(woken) => (woken, true),
-            };
+            core.waiters += 1;
+            let (woken, late) = wait_until(&self.reached, core, deadline);
             core = woken;
-            match core.reached(receipt) {
-                Reached::Yes => return WaitResult::ConditionSatisfied,
-                Reached::Never => return WaitResult::Failed,
-                Reached::NotYet if late => return WaitResult::TimeoutExpired,
-                Reached::NotYet => {}
+            core.waiters -= 1;
+            match ask(&core) {
+                None if late => return None,
+                None => {}
+                answer => return answer,
             }
         }
     }
@@ -406,10 +496,21 @@ impl<W, P> Scheduler<W, P> {
     }
 }
 
+/// Leave to give something to the GPU: see [`Scheduler::enter`].
+pub struct Inside<'a, W, P>(&'a Scheduler<W, P>);
+
+impl<W, P> Drop for Inside<'_, W, P> {
+    fn drop(&mut self) {
+        let mut core = self.0.lock();
+        core.inside -= 1;
+        self.0.release(core);
+    }
+}
+
 /// Gives the turn back when an executor panics, so that other queues and waiters go on.
 struct Turn<'a, W, P> {
     scheduler: &'a Scheduler<W, P>,
-    /// The turn is this thread's and not given back yet.
+    /// The turn is this thread's and not given back yet; it counts among those inside.
     mine: bool,
     /// Whose step the executor has.
     queue: Option<QueueId>,
@@ -422,10 +523,11 @@ impl<W, P> Drop for Turn<'_, W, P> {
         }
         let mut core = self.scheduler.lock();
         core.replaying = false;
+        core.inside -= 1;
         if let Some(queue) = self.queue {
             core.presented(queue);
         }
-        core.activity += 1;
+        core.stir();
         self.scheduler.release(core);
     }
 }
@@ -435,18 +537,18 @@ fn deadline(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|time| Instant::now().checked_add(time))
 }
 
-/// Sleeps until woken (`Ok`, perhaps for nothing) or until the deadline (`Err`).
-fn wait_until<'a, T>(
+/// Sleeps until woken (perhaps for nothing) or until the deadline; true when that is past.
+pub(crate) fn wait_until<'a, T>(
     condvar: &Condvar,
     guard: MutexGuard<'a, T>,
     deadline: Option<Instant>,
-) -> Result<MutexGuard<'a, T>, MutexGuard<'a, T>> {
+) -> (MutexGuard<'a, T>, bool) {
     let Some(deadline) = deadline else {
-        return Ok(condvar.wait(guard).unwrap_or_else(PoisonError::into_inner));
+        return (condvar.wait(guard).unwrap_or_else(PoisonError::into_inner), false);
     };
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
-        return Err(guard);
+        return (guard, true);
     }
-    Ok(condvar.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0)
+    (condvar.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0, false)
 }

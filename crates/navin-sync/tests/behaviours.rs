@@ -4,7 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Gpu, Sched, Seen, Work, signal, wait_event, work};
+use common::{Gpu, Sched, Seen, Work, signal, wait_event, wait_ticket, work};
 use navin_sync::{QueueId, SignalMode, Step, StepKind, SubmitError, SyncId, SyncState, WaitMode, WaitResult};
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
@@ -62,12 +62,14 @@ fn b229_a_cpu_signal_releases_a_wait() {
     let (s, mut gpu, a, _) = setup();
     gpu.memory.insert(EVENT, 0xFFFF_FFFF);
     s.submit(a, [wait_event(EVENT, WaitMode::GequalWrap, 2), work(1)]).unwrap();
+    let mut seen = s.activity();
     s.run_ready(&mut gpu);
-    assert!(!s.wait_for_work(NOW));
+    assert!(!s.wait_for_work(seen, NOW));
     for (value, names) in [(0, vec![]), (1, vec![]), (2, vec![1])] {
         gpu.memory.insert(EVENT, value);
         s.poke();
-        assert!(s.wait_for_work(NOW));
+        assert!(s.wait_for_work(seen, NOW));
+        seen = s.activity();
         s.run_ready(&mut gpu);
         assert_eq!(gpu.names(), names);
     }
@@ -278,7 +280,7 @@ fn b236_a_sync_never_fenced_answers_already_signaled_at_once() {
     let start = Instant::now();
     for timeout in [NOW, Some(Duration::from_secs(15)), None] {
         assert_eq!(s.wait(sync, timeout), WaitResult::AlreadySignaled);
-        assert_eq!(s.wait_ticket(sync, timeout), Err(WaitResult::AlreadySignaled));
+        assert_eq!(wait_ticket(&s, sync, timeout), Err(WaitResult::AlreadySignaled));
     }
     s.submit(a, [work(1), Step::FenceSync(sync)]).unwrap();
     s.run_ready(&mut gpu);
@@ -295,11 +297,11 @@ fn b301_a_waiter_learns_the_ticket_and_how_its_wait_ended() {
     let (s, mut gpu, a, _) = setup();
     let sync = s.create_sync();
     s.submit(a, [work(1), Step::FenceSync(sync)]).unwrap();
-    assert_eq!(s.wait_ticket(sync, NOW), Err(WaitResult::TimeoutExpired), "the queue has not reached the fence");
+    assert_eq!(wait_ticket(&s, sync, NOW), Err(WaitResult::TimeoutExpired), "the queue has not reached the fence");
     s.run_ready(&mut gpu);
-    assert_eq!(s.wait_ticket(sync, NOW), Ok(1));
+    assert_eq!(wait_ticket(&s, sync, NOW), Ok(1));
     gpu.complete(&s, 1);
-    assert_eq!(s.wait_ticket(sync, NOW), Err(WaitResult::AlreadySignaled));
+    assert_eq!(wait_ticket(&s, sync, NOW), Err(WaitResult::AlreadySignaled));
     assert_eq!(s.completed(), 1);
 }
 
@@ -364,7 +366,7 @@ fn a_lost_device_fails_every_wait_and_refuses_work() {
     assert_eq!(dropped.work.len(), 1);
     assert_eq!(s.wait(ended, None), WaitResult::AlreadySignaled);
     assert_eq!(s.wait(running, None), WaitResult::Failed);
-    assert_eq!(s.wait_ticket(running, None), Err(WaitResult::Failed));
+    assert_eq!(wait_ticket(&s, running, None), Err(WaitResult::Failed));
     assert_eq!(s.wait(parked, None), WaitResult::Failed);
     assert_eq!(s.finish(a), WaitResult::Failed);
     assert_eq!(s.submit(a, [work(4)]), Err(SubmitError::DeviceLost));
@@ -390,9 +392,10 @@ fn a_panicking_executor_does_not_stop_the_others() {
     }
     let (s, mut gpu, a, b) = setup();
     s.submit(a, [work(1), work(2)]).unwrap();
+    let seen = s.activity();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| s.run_ready(&mut Panics)));
     assert!(caught.is_err());
-    assert!(s.wait_for_work(NOW));
+    assert!(s.wait_for_work(seen, NOW));
     s.run_ready(&mut gpu);
     assert_eq!(gpu.names(), [2]);
     s.submit(b, [wait_event(EVENT, WaitMode::Equal, 1), work(3)]).unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Gpu, Sched, Work, wait_event, work};
+use common::{Gpu, Sched, Work, wait_event, wait_ticket, work};
 use navin_sync::{Executed, Executor, QueueId, Step, SyncState, Ticket, WaitMode, WaitResult};
 
 /// An executor that counts who is inside it, with a GPU that another thread moves.
@@ -74,8 +74,9 @@ fn with_device(guest: impl FnOnce(&Sched)) {
         scope.spawn(|| {
             let mut executor = Counting { inside: Arc::default(), ticket: Arc::clone(&ticket), runs: Arc::default() };
             while !stop.load(Ordering::Acquire) {
+                let seen = scheduler.activity();
                 scheduler.run_ready(&mut executor);
-                scheduler.wait_for_work(Some(Duration::from_secs(5)));
+                scheduler.wait_for_work(seen, Some(Duration::from_secs(5)));
             }
         });
         scope.spawn(|| {
@@ -140,7 +141,7 @@ fn a_completed_ticket_wakes_every_waiter_soon() {
                 })
             })
             .collect();
-        let ticket = scope.spawn(|| scheduler.wait_ticket(sync, None));
+        let ticket = scope.spawn(|| wait_ticket(&scheduler, sync, None));
         std::thread::sleep(Duration::from_millis(20));
         scheduler.run_ready(&mut gpu);
         assert_eq!(ticket.join().unwrap(), Ok(1));
@@ -198,16 +199,19 @@ fn the_submit_thread_is_woken_by_a_submission_and_not_twice() {
     let scheduler = Sched::new();
     let queue = scheduler.create_queue();
     let mut gpu = Gpu::new();
+    let seen = scheduler.activity();
     scheduler.run_ready(&mut gpu);
-    assert!(!scheduler.wait_for_work(Some(Duration::from_millis(1))));
+    assert!(!scheduler.wait_for_work(seen, Some(Duration::from_millis(1))));
     std::thread::scope(|scope| {
-        let woken = scope.spawn(|| scheduler.wait_for_work(None));
+        let woken = scope.spawn(|| scheduler.wait_for_work(seen, None));
         std::thread::sleep(Duration::from_millis(10));
         scheduler.submit(queue, [work(1)]).unwrap();
         assert!(woken.join().unwrap());
     });
+    assert!(scheduler.wait_for_work(seen, None), "what happened since the look is not slept through");
+    let seen = scheduler.activity();
     scheduler.run_ready(&mut gpu);
-    assert!(!scheduler.wait_for_work(Some(Duration::from_millis(1))), "what ran is no news");
+    assert!(!scheduler.wait_for_work(seen, Some(Duration::from_millis(1))), "what ran is no news");
 }
 
 #[test]

@@ -185,18 +185,15 @@ impl Driver {
     fn submit_thread(&'static self, inbox: mpsc::Receiver<Job>) {
         let mut replayer = Replayer::new(self);
         loop {
+            // Read before the looks at jobs and steps: what comes after them ends the sleep at once.
+            let seen = self.scheduler.activity();
             for job in inbox.try_iter() {
                 job(&mut replayer);
             }
             self.scheduler.run_ready(&mut replayer);
             self.report_validation();
-            // A job that was posted since the look above: `run_ready` may have taken its poke for a step's.
-            if let Ok(job) = inbox.try_recv() {
-                job(&mut replayer);
-                continue;
-            }
             let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
-            self.scheduler.wait_for_work(timeout);
+            self.scheduler.wait_for_work(seen, timeout);
         }
     }
 

@@ -3,7 +3,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use navin_sync::{EventSignal, Executed, Executor, QueueId, Scheduler, SignalMode, Step, Ticket, WaitMode};
+use std::time::Duration;
+
+use navin_sync::{
+    EventSignal, Executed, Executor, QueueId, Scheduler, SignalMode, Step, SyncId, Ticket, WaitMode, WaitResult,
+};
 
 /// A piece of work: its name, and the events it signals.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,11 @@ pub fn signal(name: u32, address: u64, mode: SignalMode, value: u32) -> Step<Wor
 
 pub fn wait_event(address: u64, mode: WaitMode, value: u32) -> Step<Work, u32> {
     Step::WaitEvent { address, mode, value }
+}
+
+/// The ticket of the sync's newest fence, or how the wait for it ended.
+pub fn wait_ticket(s: &Sched, sync: SyncId, timeout: Option<Duration>) -> Result<Ticket, WaitResult> {
+    s.newest_fence(sync).and_then(|fence| s.wait_ticket(&fence, timeout))
 }
 
 /// What reached the executor.
