@@ -25,7 +25,7 @@ use navin_abi::{GuestPtr, fault};
 use crate::control::{ENTRY_SIZE, Entry, MAX_PIECE, Piece, Space};
 use crate::host::Host;
 use crate::record::immediate::Immediate;
-use crate::record::{Command, Header};
+use crate::record::{Command, Header, measure};
 
 /// Between BeginRecording and EndRecording.
 const RECORDING: u32 = 1;
@@ -473,8 +473,13 @@ impl CommandBuffer {
         true
     }
 
-    /// Records the bytes of one whole record.
-    pub(crate) fn record_words(self, host: &Host, words: &[u32]) -> bool {
+    /// Records the words of one whole record, as a copy of a recording finds it. Returns whether it was recorded:
+    /// words that are no record are a fault.
+    pub fn record_raw(self, host: &Host, words: &[u32]) -> bool {
+        if measure(words) != Ok(words.len()) {
+            fault!("", "{} words that are no record; not recorded", words.len());
+            return false;
+        }
         let Some(to) = self.reserve(host, words.len() * 4) else { return false };
         // SAFETY: `reserve` gave room for the words, in memory that is not `words`.
         unsafe { to.cast::<u32>().copy_from_nonoverlapping(NonNull::from(words).cast(), words.len()) };

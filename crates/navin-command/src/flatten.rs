@@ -55,7 +55,7 @@ impl CommandBuffer {
         let mut rest = stream.words();
         while let Ok(length) = measure(rest) {
             let (record, tail) = rest.split_at(length);
-            if !self.record_words(host, record) {
+            if !self.record_raw(host, record) {
                 return;
             }
             rest = tail;

@@ -14,14 +14,16 @@
 //! Everything is 4-byte words, because command memory has alignment 4 (device info item 0x13) and a list must
 //! measure the same wherever it is recorded (B223); 64-bit values are [`U64`]. Objects are named by serial.
 //! The immediate keeps records as tight as the hardware's own commands, which budgets of guests are made for
-//! (B220, B224). The table at the end of this file is the only place that knows opcodes and shapes.
+//! (B220, B224). [`ROWS`] (`table`) is the only place that knows opcodes, shapes and bounds.
 
 pub mod immediate;
 pub mod payload;
+mod table;
 
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
-use immediate::*;
-use payload::*;
+use immediate::Immediate;
+
+pub use table::{Patchable, ROWS, Record, Row, SHAPES, decode, name, op};
 
 /// A 64-bit value on a 4-byte boundary.
 #[repr(transparent)]
@@ -124,53 +126,38 @@ pub trait Command {
     const MAX_TAIL: usize;
 }
 
-/// What lengths an opcode's records may have.
+/// What lengths an opcode's records may have; 8 bytes or less, as reading looks one up for each record.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// NVN's name of the command; empty for opcodes that are none.
-    pub name: &'static str,
     /// Words of header and fixed part; 0 for opcodes that are none.
-    pub head_words: u16,
+    pub head_words: u8,
     /// Words of an element of the run; 0 where there is no run.
-    pub tail_words: u16,
-    /// Fewest elements of the run.
-    pub min_tail: u16,
-    /// Most elements of the run.
-    pub max_tail: u16,
+    pub tail_words: u8,
+    /// Words of the shortest record.
+    pub min_words: u16,
+    /// Words of the longest one; 0 for opcodes that are none.
+    pub max_words: u16,
 }
 
 impl Shape {
-    const NONE: Self = Self { name: "", head_words: 0, tail_words: 0, min_tail: 0, max_tail: 0 };
+    const NONE: Self = Self { head_words: 0, tail_words: 0, min_words: 0, max_words: 0 };
 
     /// Whether a record of this opcode may be `words` long.
     #[inline]
     pub fn fits(&self, words: usize) -> bool {
-        let head = self.head_words as usize;
-        if head == 0 || words < head {
+        if words < self.min_words as usize || words > self.max_words as usize || words == 0 {
             return false;
         }
-        let run = words - head;
-        let within = |count: usize| (self.min_tail as usize..=self.max_tail as usize).contains(&count);
+        let run = words - self.head_words as usize;
         // Constant divisors for the sizes that there are: this is run for every record, more than once.
         match self.tail_words {
-            0 => run == 0,
-            1 => within(run),
-            2 => run.is_multiple_of(2) && within(run / 2),
-            3 => run.is_multiple_of(3) && within(run / 3),
-            4 => run.is_multiple_of(4) && within(run / 4),
-            tail => run.is_multiple_of(tail.into()) && within(run / tail as usize),
+            // Without a run both ends are the same.
+            0 | 1 => true,
+            2 => run.is_multiple_of(2),
+            3 => run.is_multiple_of(3),
+            4 => run.is_multiple_of(4),
+            tail => run.is_multiple_of(tail.into()),
         }
-    }
-}
-
-/// The shape of each opcode, indexed by it.
-pub static SHAPES: [Shape; 256] = shapes();
-
-/// The command's name for logs; `"?"` for an opcode that is none.
-pub fn name(opcode: u8) -> &'static str {
-    match SHAPES[opcode as usize].name {
-        "" => "?",
-        name => name,
     }
 }
 
@@ -280,350 +267,10 @@ impl<'a> Iterator for RecordReader<'a> {
     }
 }
 
-macro_rules! or_unit {
-    () => {
-        ()
-    };
-    ($type:ty) => {
-        $type
-    };
-}
-macro_rules! or_word {
-    () => {
-        u32
-    };
-    ($type:ty) => {
-        $type
-    };
-}
-macro_rules! tail_words {
-    () => {
-        0
-    };
-    ($type:ty) => {
-        (size_of::<$type>() / 4) as u16
-    };
-}
-macro_rules! or_zero {
-    () => {
-        0
-    };
-    ($value:literal) => {
-        $value
-    };
-}
-
-/// Makes [`Record`], [`op`], the shapes and [`decode`] from one table.
-macro_rules! records {
-    ($(
-        $(#[$doc:meta])*
-        $code:literal $name:ident {
-            $(imm: $imm:ty,)?
-            $(head: $head:ty,)?
-            $(tail: [$tail:ty; $min:literal..=$max:literal],)?
-        }
-    )*) => {
-        /// One recorded command, borrowed from a stream. The fields are the immediate, the fixed part, the run,
-        /// in this order, as far as the command has them.
-        #[derive(Clone, Copy, PartialEq, Debug)]
-        pub enum Record<'a> {
-            $($(#[$doc])* $name($($imm,)? $(&'a $head,)? $(&'a [$tail],)?),)*
-        }
-
-        /// The commands as types, for writing: see [`Command`].
-        pub mod op {
-            $($(#[$doc])* #[derive(Clone, Copy, Debug)] pub struct $name;)*
-        }
-
-        $(impl Command for op::$name {
-            const OPCODE: u8 = $code;
-            const NAME: &'static str = stringify!($name);
-            type Immediate = or_unit!($($imm)?);
-            type Head = or_unit!($($head)?);
-            type Tail = or_word!($($tail)?);
-            const MIN_TAIL: usize = or_zero!($($min)?);
-            const MAX_TAIL: usize = or_zero!($($max)?);
-        })*
-
-        const fn shapes() -> [Shape; 256] {
-            let mut shapes = [Shape::NONE; 256];
-            $(
-                assert!(shapes[$code].head_words == 0, "an opcode is given twice");
-                $(assert!(size_of::<$head>() % 4 == 0 && align_of::<$head>() <= 4);)?
-                $(assert!(size_of::<$tail>() % 4 == 0 && align_of::<$tail>() <= 4 && $min <= $max);)?
-                shapes[$code] = Shape {
-                    name: stringify!($name),
-                    head_words: <op::$name as Command>::HEAD_WORDS as u16,
-                    tail_words: tail_words!($($tail)?),
-                    min_tail: or_zero!($($min)?),
-                    max_tail: or_zero!($($max)?),
-                };
-            )*
-            shapes
-        }
-
-        /// The record at the start of `words` and its length in words, or why there is none.
-        #[inline]
-        pub fn decode(words: &[u32]) -> Result<(Record<'_>, usize), Malformed> {
-            let length = measure(words)?;
-            let header = Header::from_word(words[0]);
-            let mut rest = &words[1..length];
-            decode_payload(header, &mut rest).map(|record| (record, length)).ok_or(Malformed::Length(words[0]))
-        }
-
-        #[inline]
-        fn decode_payload<'a>(header: Header, rest: &mut &'a [u32]) -> Option<Record<'a>> {
-            Some(match header.opcode() {
-                $($code => Record::$name(
-                    $(<$imm as Immediate>::from_bits(header.immediate()),)?
-                    $(take_head::<$head>(rest)?,)?
-                    $(take_tail::<$tail>(rest)?,)?
-                ),)*
-                _ => return None,
-            })
-        }
-
-        impl Record<'_> {
-            /// The command's name for logs: NVN's, without `nvnCommandBuffer`.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Record::$name(..) => stringify!($name),)*
-                }
-            }
-        }
-    };
-}
-
-records! {
-    // Draws and dispatches.
-    /// Draws `count` vertices in order; the immediate is the NVNdrawPrimitive.
-    0x01 DrawArrays { imm: u8, head: DrawArrays, }
-    /// As DrawArrays, `instance_count` times.
-    0x02 DrawArraysInstanced { imm: u8, head: DrawArraysInstanced, }
-    /// Draws `count` indices.
-    0x03 DrawElements { imm: ElementMode, head: DrawElements, }
-    /// Draws `count` indices, to each of which a base is added.
-    0x04 DrawElementsBaseVertex { imm: ElementMode, head: DrawElementsBaseVertex, }
-    /// As DrawElementsBaseVertex, `instance_count` times.
-    0x05 DrawElementsInstanced { imm: ElementMode, head: DrawElementsInstanced, }
-    /// Draws with arguments (count, instances, first, base instance) from a buffer.
-    0x06 DrawArraysIndirect { imm: u8, head: DrawArraysIndirect, }
-    /// Draws with arguments (count, instances, first index, base vertex, base instance) from a buffer.
-    0x07 DrawElementsIndirect { imm: ElementMode, head: DrawElementsIndirect, }
-    /// Draws as often as a word in a buffer says, at most `max_draws` times.
-    0x08 MultiDrawArraysIndirectCount { imm: u8, head: MultiDrawArrays, }
-    /// Draws indices as often as a word in a buffer says, at most `max_draws` times.
-    0x09 MultiDrawElementsIndirectCount { imm: ElementMode, head: MultiDrawElements, }
-    /// Draws as many vertices as transform feedback wrote; the immediate is the NVNdrawPrimitive.
-    0x0a DrawTransformFeedback { imm: u8, head: Buffer, }
-    /// Draws a rectangle of a texture onto one of the target.
-    0x0b DrawTexture { head: DrawTexture, }
-    /// Runs work groups of the bound compute program.
-    0x0c DispatchCompute { head: DispatchCompute, }
-    /// Runs as many work groups as three words in a buffer say.
-    0x0d DispatchComputeIndirect { head: Buffer, }
-
-    // What draws read and write.
-    /// Binds a program's stages; the immediate is NVNshaderStageBits; serial 0 unbinds them.
-    0x20 BindProgram { imm: u8, head: Object, }
-    /// Binds vertex buffers from the slot in the immediate on.
-    0x21 BindVertexBuffers { imm: u8, tail: [BufferRange; 1..=16], }
-    /// The guest's NVNvertexAttribState words, all there are.
-    0x22 BindVertexAttribState { tail: [u32; 0..=32], }
-    /// The guest's NVNvertexStreamState words, all there are.
-    0x23 BindVertexStreamState { tail: [[u32; 2]; 0..=32], }
-    /// Binds uniform buffers of a stage, from a slot on.
-    0x24 BindUniformBuffers { imm: StageSlot, tail: [BufferRange; 1..=32], }
-    /// Binds storage buffers of a stage, from a slot on.
-    0x25 BindStorageBuffers { imm: StageSlot, tail: [BufferRange; 1..=32], }
-    /// Binds textures of a stage, from a slot on: handles of 32 bits (B415), the first 16 bytes into the record,
-    /// where guests store another one (B228). More than 32 are no record.
-    0x26 BindTextures { imm: StageSlot, head: HandleGap, tail: [u32; 1..=32], }
-    /// Binds textures without samplers: the immediate is the NVNshaderStage, the first slot follows; there are 128.
-    0x27 BindSeparateTextures { imm: u8, head: u32, tail: [u32; 1..=128], }
-    /// Binds samplers without textures.
-    0x28 BindSeparateSamplers { imm: StageSlot, tail: [u32; 1..=32], }
-    /// Binds images.
-    0x29 BindImages { imm: StageSlot, tail: [u32; 1..=32], }
-    /// Which texture pool the texture ids mean from now on.
-    0x2a SetTexturePool { head: Pool, }
-    /// Which sampler pool the sampler ids mean from now on.
-    0x2b SetSamplerPool { head: Pool, }
-    /// Colour targets, then the depth-stencil target where the immediate has one. Serial 0 is no target.
-    0x2c SetRenderTargets { imm: TargetCount, tail: [TextureRef; 0..=9], }
-    /// Binds the buffers that transform feedback writes, from the slot in the immediate on.
-    0x2d BindTransformFeedbackBuffers { imm: u8, tail: [BufferRange; 1..=4], }
-    /// The memory that shaders' local storage lives in.
-    0x2e SetShaderScratchMemory { head: ScratchMemory, }
-    /// Which subroutine each subroutine uniform of a stage takes.
-    0x2f SetProgramSubroutines { imm: u8, head: Subroutines, tail: [u32; 0..=1024], }
-
-    // State objects: the guest's packed bytes.
-    /// NVNblendState.
-    0x30 BindBlendState { head: [u32; 2], }
-    /// NVNchannelMaskState.
-    0x31 BindChannelMaskState { head: u32, }
-    /// NVNcolorState.
-    0x32 BindColorState { head: u32, }
-    /// NVNdepthStencilState.
-    0x33 BindDepthStencilState { head: [u32; 2], }
-    /// NVNmultisampleState.
-    0x34 BindMultisampleState { head: [u32; 6], }
-    /// NVNpolygonState.
-    0x35 BindPolygonState { head: u32, }
-    /// The 16 factors in 1/255, four to a word, as the hardware has them.
-    0x36 BindCoverageModulationTable { head: [u32; 4], }
-
-    // Single states.
-    /// Viewports from the index in the immediate on.
-    0x40 SetViewports { imm: u8, tail: [Viewport; 1..=16], }
-    /// Scissors from the index in the immediate on.
-    0x41 SetScissors { imm: u8, tail: [Scissor; 1..=16], }
-    /// Depth ranges (near, far) from the index in the immediate on.
-    0x42 SetDepthRanges { imm: u8, tail: [[f32; 2]; 1..=16], }
-    /// Viewport swizzles from the index in the immediate on: x, y, z, w, 4 bits each (NVNviewportSwizzle).
-    0x43 SetViewportSwizzles { imm: u8, tail: [u32; 1..=16], }
-    /// The constant colour of blending.
-    0x44 SetBlendColor { head: [f32; 4], }
-    /// The alpha test's reference.
-    0x45 SetAlphaRef { head: f32, }
-    /// Line width in pixels.
-    0x46 SetLineWidth { head: f32, }
-    /// Point size in pixels, for programs that write none.
-    0x47 SetPointSize { head: f32, }
-    /// Depth offset of polygons.
-    0x48 SetPolygonOffsetClamp { head: PolygonOffset, }
-    /// Depth bounds test: the immediate is 1 for on.
-    0x49 SetDepthBounds { imm: u8, head: [f32; 2], }
-    /// 1: clamp depth instead of clipping.
-    0x4a SetDepthClamp { imm: u8, }
-    /// Primitive restart: the immediate is 1 for on; the index that restarts.
-    0x4b SetPrimitiveRestart { imm: u8, head: u32, }
-    /// 1: nothing is rasterized.
-    0x4c SetRasterizerDiscard { imm: u8, }
-    /// Which samples may be written.
-    0x4d SetSampleMask { head: u32, }
-    /// Vertices of a patch.
-    0x4e SetPatchSize { imm: u8, }
-    /// Default inner tessellation levels.
-    0x4f SetInnerTessellationLevels { head: [f32; 2], }
-    /// Default outer tessellation levels.
-    0x50 SetOuterTessellationLevels { head: [f32; 4], }
-    /// Stencil reference of front faces. NVN's call for both faces is two records.
-    0x51 SetStencilRefFront { imm: u8, }
-    /// Stencil reference of back faces.
-    0x52 SetStencilRefBack { imm: u8, }
-    /// Stencil write mask of front faces.
-    0x53 SetStencilMaskFront { imm: u8, }
-    /// Stencil write mask of back faces.
-    0x54 SetStencilMaskBack { imm: u8, }
-    /// Stencil compare mask of front faces.
-    0x55 SetStencilValueMaskFront { imm: u8, }
-    /// Stencil compare mask of back faces.
-    0x56 SetStencilValueMaskBack { imm: u8, }
-    /// 1: an overflowing blend gives the largest finite value (B218).
-    0x57 SetFloatBlendClamp { imm: u8, }
-    /// 1: fragments of a primitive may be skipped once one passed (B219).
-    0x58 SetRepresentativeFragmentTest { imm: u8, }
-    /// 0: what follows is not drawn.
-    0x59 SetRenderEnable { imm: u8, }
-    /// What follows is drawn if the two 64-bit values at the address are (0: equal, 1: not equal).
-    0x5a SetRenderEnableConditional { imm: u8, head: Buffer, }
-    /// 1: every pixel touched is covered.
-    0x5b SetConservativeRasterEnable { imm: u8, }
-    /// How far primitives grow, in pixels.
-    0x5c SetConservativeRasterDilate { head: f32, }
-    /// Extra bits of subpixel precision: x in bits 0-3, y in bits 4-7.
-    0x5d SetSubpixelPrecisionBias { imm: u8, }
-    /// NVNtiledCacheAction.
-    0x5e SetTiledCacheAction { imm: u8, }
-    /// Tile size in pixels: width in the low half.
-    0x5f SetTiledCacheTileSize { head: u32, }
-    /// 1: colours of a multisampled target may be reduced.
-    0x60 SetColorReductionEnable { imm: u8, }
-    /// Thresholds of colour reduction of a NVNformatClass, one in each half.
-    0x61 SetColorReductionThresholds { imm: u8, head: u32, }
-    /// Stencil test of coarse culling: the immediate is the NVNstencilFunc; reference in bits 0-7, mask in 8-15.
-    0x62 SetStencilCullCriteria { imm: u8, head: u32, }
-
-    // Clears and copies.
-    /// Clears a colour target with floats.
-    0x70 ClearColor { imm: ClearTarget, head: [f32; 4], }
-    /// Clears a colour target with signed integers.
-    0x71 ClearColori { imm: ClearTarget, head: [i32; 4], }
-    /// Clears a colour target with unsigned integers.
-    0x72 ClearColorui { imm: ClearTarget, head: [u32; 4], }
-    /// Clears the depth-stencil target; the immediate is 1 if depth is cleared.
-    0x73 ClearDepthStencil { imm: u8, head: ClearDepthStencil, }
-    /// Fills a buffer with a word.
-    0x74 ClearBuffer { head: ClearBuffer, }
-    /// Clears part of a texture with floats; the immediate is NVNclearColorMask.
-    0x75 ClearTexture { imm: u8, head: ClearTexture<f32>, }
-    /// Clears part of a texture with signed integers.
-    0x76 ClearTexturei { imm: u8, head: ClearTexture<i32>, }
-    /// Clears part of a texture with unsigned integers.
-    0x77 ClearTextureui { imm: u8, head: ClearTexture<u32>, }
-    /// A colour target's content may be forgotten; the immediate is its index.
-    0x78 DiscardColor { imm: u8, }
-    /// The depth-stencil target's content may be forgotten.
-    0x79 DiscardDepthStencil { }
-    /// The depth target's compression is resolved.
-    0x7a ResolveDepthBuffer { }
-    /// Copies bytes; the immediate is NVNcopyFlags, as in all copies.
-    0x80 CopyBufferToBuffer { imm: u8, head: CopyBuffer, }
-    /// Copies a buffer into part of a texture; the strides only where the guest set one (B226).
-    0x81 CopyBufferToTexture { imm: u8, head: CopyBufferTexture, tail: [CopyStrides; 0..=1], }
-    /// Copies part of a texture into a buffer; strides as above.
-    0x82 CopyTextureToBuffer { imm: u8, head: CopyBufferTexture, tail: [CopyStrides; 0..=1], }
-    /// Copies, scales or mirrors part of a texture into another.
-    0x83 CopyTextureToTexture { imm: u8, head: CopyTexture, }
-    /// Resolves a multisampled texture; the immediate is 1 for NVN's tiled form.
-    0x84 Downsample { imm: u8, head: Downsample, }
-    /// Writes words into a uniform buffer, in order with the draws; the immediate is how many of the last
-    /// word's bytes do not count.
-    0x85 UpdateUniformBuffer { imm: u8, head: UpdateUniformBuffer, tail: [u32; 1..=16384], }
-
-    // Order and queries.
-    /// NVNbarrierBits.
-    0x90 Barrier { head: u32, }
-    /// Fences a sync when submitted (B232): NVNsyncCondition in bit 0, NVNsyncFlagBits in bit 1.
-    0x91 FenceSync { imm: FenceMode, head: Object, }
-    /// Waits for a sync.
-    0x92 WaitSync { head: Object, }
-    /// Signals an event.
-    0x93 SignalEvent { imm: SignalMode, head: EventValue, }
-    /// Waits for an event; the immediate is the NVNeventWaitMode.
-    0x94 WaitEvent { imm: u8, head: EventValue, }
-    /// Writes a counter (the immediate: NVNcounterType) and the time to a buffer, 16 bytes.
-    0x95 ReportCounter { imm: u8, head: Buffer, }
-    /// Writes a word to a buffer.
-    0x96 ReportValue { head: ReportValue, }
-    /// Sets a counter (NVNcounterType) to zero.
-    0x97 ResetCounter { imm: u8, }
-    /// Starts transform feedback; the buffer holds its position.
-    0x98 BeginTransformFeedback { head: Buffer, }
-    /// Ends transform feedback.
-    0x99 EndTransformFeedback { head: Buffer, }
-    /// Pauses transform feedback.
-    0x9a PauseTransformFeedback { head: Buffer, }
-    /// Resumes transform feedback.
-    0x9b ResumeTransformFeedback { head: Buffer, }
-    /// Saves the coarse depth state.
-    0x9c SaveZCullData { head: BufferRange, }
-    /// Restores the coarse depth state.
-    0x9d RestoreZCullData { head: BufferRange, }
-
-    // Debugging: only recorded where labels are asked for ([`Host::debug_labels`](crate::Host::debug_labels)).
-    /// Opens a named group. The text fills the words, zero-padded.
-    0xa0 PushDebugGroup { tail: [u32; 0..=15], }
-    /// Closes the group.
-    0xa1 PopDebugGroup { }
-    /// Marks a place.
-    0xa2 InsertDebugMarker { tail: [u32; 0..=15], }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::immediate::StageSlot;
+    use super::payload::{DrawArrays, HandleGap};
     use super::*;
 
     #[test]
@@ -634,7 +281,7 @@ mod tests {
         }
         assert_eq!(bytes(op::SetDepthClamp::OPCODE), 4, "one immediate word");
         assert_eq!(bytes(op::ClearColor::OPCODE), 20);
-        assert_eq!(bytes(op::CopyBufferToTexture::OPCODE), 60);
+        assert_eq!(bytes(op::CopyBufferToTexture::OPCODE), 52);
     }
 
     #[test]

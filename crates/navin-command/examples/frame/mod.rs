@@ -77,7 +77,7 @@ impl Frame {
 #[inline(never)]
 pub fn draw_with_state(buffer: CommandBuffer, number: u64) {
     if number.is_multiple_of(10) {
-        buffer.record::<op::BindProgram>(&HOST, 0x1f, &Object { serial: U64::new(number) });
+        buffer.record_run::<op::BindProgram>(&HOST, 0x1f, &(), 1, |_| Object { serial: U64::new(number) });
         buffer.record::<op::BindBlendState>(&HOST, (), &[number as u32; 2]);
         buffer.record::<op::BindDepthStencilState>(&HOST, (), &[number as u32; 2]);
     }

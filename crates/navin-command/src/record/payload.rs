@@ -128,7 +128,7 @@ payload! {
         /// Bytes; larger sizes than 32 bits hold are held down to the largest.
         size: u32,
     }
-    /// An object by its serial; 0 is none.
+    /// An object by its serial.
     Object {
         /// Serial of the program, id of the sync.
         serial: U64,
@@ -211,12 +211,21 @@ payload! {
         /// The word to fill with.
         value: u32,
     }
-    /// NVNcopyRegion.
+    /// NVNcopyRegion: 16 bits a number, as the hardware's blits have them, except along a row, which a buffer's
+    /// texels make longer.
     Region {
-        /// First texel, row, slice or layer.
-        offset: [i32; 3],
-        /// Width, height, depth or layers.
-        extent: [i32; 3],
+        /// First texel.
+        x: i32,
+        /// Texels.
+        width: i32,
+        /// First row, or layer of a 1D array.
+        y: u16,
+        /// Rows, or layers of a 1D array.
+        height: u16,
+        /// First slice or layer.
+        z: u16,
+        /// Slices or layers.
+        depth: u16,
     }
     /// Bytes to copy.
     CopyBuffer {
@@ -239,9 +248,16 @@ payload! {
     /// The strides of the buffer's side of a copy, in bytes; 0 is tight (B226).
     CopyStrides {
         /// From one row to the next.
-        row: U64,
+        row: u32,
         /// From one slice or layer to the next.
-        image: U64,
+        image: u32,
+    }
+    /// NVNvertexStreamState.
+    VertexStream {
+        /// Bytes from one vertex to the next; the hardware has 12 bits.
+        stride: u16,
+        /// Instances that share a vertex; 0 for per-vertex streams.
+        divisor: u16,
     }
     /// A copy between textures.
     CopyTexture {
@@ -306,7 +322,21 @@ unsafe impl Pod for ClearTexture<f32> {}
 unsafe impl Pod for ClearTexture<i32> {}
 // SAFETY: as above.
 unsafe impl Pod for ClearTexture<u32> {}
-const _: () = assert!(size_of::<ClearTexture<f32>>() == 24 + 24 + 16);
+const _: () = assert!(size_of::<ClearTexture<f32>>() == 24 + 16 + 16);
+
+impl Region {
+    /// First texel, row, slice or layer.
+    #[inline]
+    pub const fn offset(&self) -> [i32; 3] {
+        [self.x, self.y as i32, self.z as i32]
+    }
+
+    /// Width, height, depth or layers.
+    #[inline]
+    pub const fn extent(&self) -> [i32; 3] {
+        [self.width, self.height as i32, self.depth as i32]
+    }
+}
 
 impl From<&DrawArrays> for DrawArraysInstanced {
     #[inline]

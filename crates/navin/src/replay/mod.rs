@@ -217,7 +217,9 @@ impl Piece<'_> {
             Record::DispatchCompute(dispatch) => self.dispatch(dispatch.groups),
             Record::DispatchComputeIndirect(buffer) => self.dispatch_indirect(buffer.address.get()),
 
-            Record::BindProgram(stages, program) => self.bind_program(stages, program.serial.get()),
+            Record::BindProgram(stages, program) => {
+                self.bind_program(stages, program.first().map_or(0, |program| program.serial.get()));
+            }
             Record::BindVertexBuffers(first, ranges) => {
                 for (bound, range) in state.vertex_buffers.iter_mut().skip(usize::from(first)).zip(ranges) {
                     *bound = range_of(range);
@@ -233,8 +235,8 @@ impl Piece<'_> {
                 state.dirty |= Dirty::VERTEX_INPUT;
             }
             Record::BindVertexStreamState(streams) => {
-                for (bound, words) in state.streams.iter_mut().zip(streams) {
-                    *bound = VertexStreamState { stride: words[0], divisor: words[1] as i32 };
+                for (bound, stream) in state.streams.iter_mut().zip(streams) {
+                    *bound = VertexStreamState { stride: stream.stride.into(), divisor: stream.divisor.into() };
                 }
                 state.dirty |= Dirty::VERTEX_INPUT;
             }
@@ -352,15 +354,15 @@ impl Piece<'_> {
                 state.polygon_offset = *offset;
                 state.dirty |= Dirty::RASTERIZATION;
             }
-            Record::SetDepthBounds(enable, bounds) => {
-                state.depth_bounds = (enable != 0).then_some(*bounds);
+            Record::SetDepthBounds(bounds) => {
+                state.depth_bounds = bounds.first().copied();
                 state.dirty |= Dirty::DEPTH;
             }
             Record::SetDepthClamp(enable) => {
                 state.depth_clamp = enable != 0;
                 state.dirty |= Dirty::RASTERIZATION;
             }
-            Record::SetPrimitiveRestart(enable, index) => state.primitive_restart = (enable != 0).then_some(*index),
+            Record::SetPrimitiveRestart(index) => state.primitive_restart = index.first().copied(),
             Record::SetRasterizerDiscard(enable) => {
                 state.rasterizer_discard = enable != 0;
                 state.dirty |= Dirty::RASTERIZATION;
@@ -399,7 +401,7 @@ impl Piece<'_> {
             Record::Downsample(_, downsample) => self.downsample(downsample),
             Record::UpdateUniformBuffer(cut, update, words) => self.update_uniform(usize::from(cut), update, words),
 
-            Record::Barrier(_) => self.encoder.barrier_all(),
+            Record::Barrier(..) => self.encoder.barrier_all(),
             Record::SignalEvent(mode, event) => match SignalMode::from_raw(u32::from(mode.mode())) {
                 // Published on completion, with everything before it in the piece (B229).
                 Some(mode) => self.signals.push(EventSignal { address: event.event.get(), mode, value: event.value }),

@@ -206,12 +206,12 @@ impl Piece<'_> {
         let columns = u64::from(extent.width.div_ceil(format.block_width));
         let rows = u64::from(extent.height.div_ceil(format.block_height));
         let tight_row = columns * block;
-        let row = match strides.map_or(0, |s| s.row.get()) {
+        let row = match strides.map_or(0, |s| u64::from(s.row)) {
             0 => tight_row,
             row => row,
         };
         let tight_image = row.saturating_mul(rows);
-        let image = match strides.map_or(0, |s| s.image.get()) {
+        let image = match strides.map_or(0, |s| u64::from(s.image)) {
             0 => tight_image,
             image => image,
         };
@@ -544,17 +544,18 @@ impl Named {
             let first = offset.clamp(0, size as i32) as u32;
             (first, u32::try_from(extent).unwrap_or(0).min(size - first))
         };
-        let (x, width) = cut(region.offset[0], region.extent[0], level.width);
+        let (offset, extent) = (region.offset(), region.extent());
+        let (x, width) = cut(offset[0], extent[0], level.width);
         let three_d = self.texture.target == TextureTarget::D3;
         // The rows of a 1D array are its layers.
         let one_d_array = self.texture.target == TextureTarget::D1Array;
-        let (y, height) = if one_d_array { (0, 1) } else { cut(region.offset[1], region.extent[1], level.height) };
-        let (z, depth) = if three_d { cut(region.offset[2], region.extent[2], level.depth) } else { (0, 1) };
+        let (y, height) = if one_d_array { (0, 1) } else { cut(offset[1], extent[1], level.height) };
+        let (z, depth) = if three_d { cut(offset[2], extent[2], level.depth) } else { (0, 1) };
         let along = if one_d_array { 1 } else { 2 };
         let layers = if three_d {
             (0, 1)
         } else {
-            let (first, count) = cut(region.offset[along], region.extent[along].max(1), self.texture.layers());
+            let (first, count) = cut(offset[along], extent[along].max(1), self.texture.layers());
             (self.selection.base_layer.saturating_add(first).min(self.texture.layers() - 1), count.max(1))
         };
         let layers =

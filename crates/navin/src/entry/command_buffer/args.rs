@@ -163,22 +163,34 @@ pub(super) fn texture(
     Some(TextureRef { serial: U64::new(serial), view })
 }
 
-/// NVNcopyRegion.
+/// NVNcopyRegion; `None`, with a fault line, for null and for one that is in no texture.
 #[inline]
 pub(super) fn region(region: *const NVNcopyRegion, call: &'static str) -> Option<Region> {
     let Some(r) = raw::<NVNcopyRegion, _>(region) else {
         refuse(call, format_args!("null NVNcopyRegion"));
         return None;
     };
-    Some(Region { offset: [r.xoffset, r.yoffset, r.zoffset], extent: [r.width, r.height, r.depth] })
+    let number = |value: i32| u16::try_from(value).ok();
+    match (number(r.yoffset), number(r.height), number(r.zoffset), number(r.depth)) {
+        (Some(y), Some(height), Some(z), Some(depth)) => {
+            Some(Region { x: r.xoffset, width: r.width, y, height, z, depth })
+        }
+        _ => {
+            refuse(
+                call,
+                format_args!(
+                    "a region of {} x {} x {} at {}, {}, {}",
+                    r.width, r.height, r.depth, r.xoffset, r.yoffset, r.zoffset
+                ),
+            );
+            None
+        }
+    }
 }
 
-/// A program's serial; null is none, which is 0.
+/// A program by its serial.
 #[inline]
 pub(super) fn program(program: *const NVNprogram, call: &'static str) -> Option<Object> {
-    if program.is_null() {
-        return Some(Object::default());
-    }
     Some(Object { serial: U64::new(live::<ProgramRecord, _>(program, call)?.serial) })
 }
 

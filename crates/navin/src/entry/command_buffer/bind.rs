@@ -4,7 +4,7 @@ use navin_abi::records::{MemoryPoolRecord, SamplerPoolRecord, TexturePoolRecord}
 use navin_abi::types::*;
 use navin_abi::{GuestPtr, fault};
 use navin_command::record::immediate::TargetCount;
-use navin_command::record::payload::{HandleGap, Pool, ScratchMemory, Subroutines, TextureRef};
+use navin_command::record::payload::{HandleGap, Object, Pool, ScratchMemory, Subroutines, TextureRef, VertexStream};
 use navin_command::record::{U64, op};
 
 use super::HOST;
@@ -36,12 +36,16 @@ commands! {
     []
 
     fn nvnCommandBufferBindProgram(object: *const NVNprogram, stages: NVNshaderStageBits) |buffer| {
-        let Some(object) = program(object, CALL) else { return };
         let all = NVNshaderStageBits::ALL_GRAPHICS_BITS.raw() | NVNshaderStageBits::COMPUTE_BIT.raw();
         if stages.raw() & !all != 0 {
             fault!(key = stages.raw(), "", "{CALL}: stages {stages:?}; those that are none are left out");
         }
-        buffer.record::<op::BindProgram>(&HOST, (stages.raw() & all) as u8, &object);
+        let stages = (stages.raw() & all) as u8;
+        if object.is_null() {
+            buffer.record_run::<op::BindProgram>(&HOST, stages, &(), 0, |_| Object::default());
+        } else if let Some(object) = program(object, CALL) {
+            buffer.record_run::<op::BindProgram>(&HOST, stages, &(), 1, |_| object);
+        }
     }
 
     fn nvnCommandBufferSetProgramSubroutines(
@@ -87,11 +91,11 @@ commands! {
     fn nvnCommandBufferBindVertexStreamState(count: i32, streams: *const NVNvertexStreamState) |buffer| {
         let Some(count) = all(count, VERTEX_BUFFERS, CALL) else { return };
         if count == 0 {
-            buffer.record_run::<op::BindVertexStreamState>(&HOST, (), &(), 0, |_| [0; 2]);
+            buffer.record_run::<op::BindVertexStreamState>(&HOST, (), &(), 0, |_| VertexStream::default());
             return;
         }
         let Some(streams) = Array::<[u32; 2]>::new(streams.cast(), CALL) else { return };
-        buffer.record_run::<op::BindVertexStreamState>(&HOST, (), &(), count, |i| streams.at(i));
+        buffer.record_run::<op::BindVertexStreamState>(&HOST, (), &(), count, |i| stream(streams.at(i), CALL));
     }
 
     fn nvnCommandBufferBindUniformBuffer(
@@ -297,6 +301,20 @@ commands! {
     fn nvnCommandBufferResolveDepthBuffer() |buffer| {
         buffer.record::<op::ResolveDepthBuffer>(&HOST, (), &());
     }
+}
+
+/// NVNvertexStreamState, stride and divisor; one beyond 16 bits is held down to them, with a fault line.
+#[inline]
+fn stream([stride, divisor]: [u32; 2], call: &'static str) -> VertexStream {
+    if (stride | divisor) >> 16 != 0 {
+        fault!(
+            key = stride | divisor,
+            "",
+            "{call}: a stride of {stride} and a divisor of {divisor}: 65535 is the most"
+        );
+    }
+    let held = |value: u32| value.min(u16::MAX.into()) as u16;
+    VertexStream { stride: held(stride), divisor: held(divisor) }
 }
 
 /// A number of things, none included.

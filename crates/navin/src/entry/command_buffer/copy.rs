@@ -23,8 +23,10 @@ where
     C: Command<Tail = CopyStrides>,
 {
     let (row, image) = buffer.copy_strides();
-    let strides = CopyStrides { row: U64::new(row as u64), image: U64::new(image as u64) };
-    buffer.record_run::<C>(&HOST, immediate, copy, usize::from(row != 0 || image != 0), |_| strides);
+    let (Ok(row), Ok(image)) = (u32::try_from(row), u32::try_from(image)) else {
+        return refuse(C::NAME, format_args!("strides of {row} and {image} bytes"));
+    };
+    buffer.record_run::<C>(&HOST, immediate, copy, usize::from(row != 0 || image != 0), |_| CopyStrides { row, image });
 }
 
 /// The most words that one record updates; longer updates are several.

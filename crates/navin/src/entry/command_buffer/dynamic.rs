@@ -109,7 +109,7 @@ commands! {
     }
 
     fn nvnCommandBufferSetDepthBounds(enable: NVNboolean, near: f32, far: f32) |buffer| {
-        buffer.record::<op::SetDepthBounds>(&HOST, flag(enable), &[near, far]);
+        buffer.record_run::<op::SetDepthBounds>(&HOST, (), &(), flag(enable).into(), |_| [near, far]);
     }
 
     fn nvnCommandBufferSetDepthClamp(clamp: NVNboolean) |buffer| {
@@ -117,7 +117,7 @@ commands! {
     }
 
     fn nvnCommandBufferSetPrimitiveRestart(enable: NVNboolean, restart_index: i32) |buffer| {
-        buffer.record::<op::SetPrimitiveRestart>(&HOST, flag(enable), &(restart_index as u32));
+        buffer.record_run::<op::SetPrimitiveRestart>(&HOST, (), &(), flag(enable).into(), |_| restart_index as u32);
     }
 
     fn nvnCommandBufferSetRasterizerDiscard(discard: NVNboolean) |buffer| {

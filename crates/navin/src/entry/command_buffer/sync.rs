@@ -25,7 +25,8 @@ commands! {
     []
 
     fn nvnCommandBufferBarrier(bits: NVNbarrierBits) |buffer| {
-        buffer.record::<op::Barrier>(&HOST, (), &(bits.raw() as u32));
+        let bits = bits.raw() as u32;
+        buffer.record_run::<op::Barrier>(&HOST, bits as u8, &(), usize::from(bits > 0xff), |_| bits);
     }
 
     /// The fence is established when the recording is submitted (B232).
