@@ -363,7 +363,7 @@ impl Config {
         // Fails only when a subscriber is there already, which is then the one to use.
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .with_writer(std::io::stderr)
+            .with_writer(|| crate::crash::Stderr)
             .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
             .without_time()
             .try_init();

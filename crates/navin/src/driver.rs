@@ -72,6 +72,9 @@ pub(crate) fn open() -> Option<&'static Driver> {
 fn start() -> Result<&'static Driver, String> {
     let config = Config::load().map_err(|e| e.to_string())?;
     config.init_log();
+    if config.status_fd.is_some() {
+        crate::crash::install();
+    }
     let run = Run::start(&config).map_err(|e| e.to_string())?;
     let options = OpenOptions {
         validation: match config.validation {

@@ -15,6 +15,7 @@
 //! No lock is held across a guest callback or a wait.
 
 pub mod config;
+mod crash;
 mod driver;
 pub mod entry;
 mod host;

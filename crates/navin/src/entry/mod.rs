@@ -19,6 +19,7 @@ mod program;
 mod queue;
 mod queue_builder;
 mod sampler;
+mod stack;
 mod state;
 mod sync;
 pub mod table;

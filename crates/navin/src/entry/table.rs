@@ -2,9 +2,10 @@
 //!
 //! Built at compile time from the lists of the submodules ([`super::LISTS`]), each written with [`entries!`], which
 //! checks every implementation against its [`pfn`](navin_abi::pfn) type. What no list names gets an entry of its
-//! own signature that reports itself once and returns 0, never an argument (B423). `nvnBootstrapLoader`,
-//! `nvnDeviceGetProcAddress` and `libnvn`'s trampolines read the table through [`entry_point`] and
-//! [`proc_address`].
+//! own signature that reports itself once and returns 0, never an argument (B423). What the guest gets of a function
+//! other than the recording calls is the same function on Navin's own stack (B422, [`stack`](super::stack)).
+//! `nvnBootstrapLoader`, `nvnDeviceGetProcAddress` and `libnvn`'s trampolines read the table through
+//! [`entry_point`] and [`proc_address`].
 
 use navin_abi::functions::{FUNCTION_COUNT, FunctionId, lookup_bytes};
 use navin_abi::types::*;
@@ -97,7 +98,53 @@ const fn build() -> [EntryPoint; FUNCTION_COUNT] {
     table
 }
 
-static TABLE: [EntryPoint; FUNCTION_COUNT] = build();
+/// What implements each function.
+const IMPLEMENTATIONS: [EntryPoint; FUNCTION_COUNT] = build();
+
+/// Whether a function stays on the caller's stack: recording calls, which go no deeper than the record they write.
+const fn stays(name: &str) -> bool {
+    const RECORDING: &[u8] = b"nvnCommandBuffer";
+    let name = name.as_bytes();
+    let mut n = 0;
+    while n < RECORDING.len() {
+        if n >= name.len() || name[n] != RECORDING[n] {
+            return false;
+        }
+        n += 1;
+    }
+    true
+}
+
+/// Defines for every function an entry that runs the implementation on the thread's host stack.
+macro_rules! switching_entries {
+    ($(($id:literal, $name:ident, ($($arg:ident: $ty:ty),*), $ret:ty))*) => {
+        #[allow(non_snake_case)]
+        mod switching {
+            use super::*;
+            $(
+                pub(super) unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
+                    // SAFETY: the table holds at this id a function of exactly this type, as `entries!` checked; the
+                    // arguments are the caller's own.
+                    unsafe {
+                        let function = core::mem::transmute::<*const (), navin_abi::pfn::$name>(
+                            const { IMPLEMENTATIONS[FunctionId::$name.0 as usize].address() },
+                        );
+                        crate::entry::stack::run(|| function($($arg),*))
+                    }
+                }
+            )*
+        }
+
+        static TABLE: [EntryPoint; FUNCTION_COUNT] = [$(
+            if stays(stringify!($name)) {
+                IMPLEMENTATIONS[FunctionId::$name.0 as usize]
+            } else {
+                entries!(@entry $name switching::$name)
+            }
+        ),*];
+    };
+}
+for_each_nvn_function!(switching_entries);
 
 /// Every entry point, by [`FunctionId`].
 pub fn table() -> &'static [EntryPoint; FUNCTION_COUNT] {
@@ -144,6 +191,14 @@ mod tests {
         let before = fault::count();
         assert_eq!(proc_address(b"nvnNoSuchFunction"), None);
         assert!(fault::count() > before);
+    }
+
+    #[test]
+    fn b422_recording_calls_alone_stay_on_the_callers_stack() {
+        for function in &FUNCTIONS {
+            let direct = entry_point(function.id) == IMPLEMENTATIONS[function.id.0 as usize].address();
+            assert_eq!(direct, function.name.starts_with("nvnCommandBuffer"), "{}", function.name);
+        }
     }
 
     #[test]
