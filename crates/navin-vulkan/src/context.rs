@@ -12,7 +12,9 @@ use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use parking_lot::Mutex;
 
 use crate::features::{Available, Features};
-use crate::gpu::{Gpu, GpuParts, Instance};
+use crate::gpu::{Gpu, GpuParts, Instance, PoolCounts};
+use crate::import::probe::{self, ImportProbe, ProtectionProbe};
+use crate::import::{DeviceLocalChoice, ImportChoice};
 use crate::layout::Layouts;
 use crate::memory::MemoryError;
 use crate::queue::Queue;
@@ -55,6 +57,10 @@ pub struct OpenOptions {
     /// Name objects and label passes for debuggers. On by itself with the validation layer and when a tool such
     /// as RenderDoc announces itself.
     pub labels: bool,
+    /// Which way pools that the CPU sees are imported.
+    pub import: ImportChoice,
+    /// Whether pools without CPU access live in device-local memory.
+    pub device_local: DeviceLocalChoice,
 }
 
 /// Why no device could be opened.
@@ -167,6 +173,9 @@ pub struct Context {
     pub(crate) samplers: Mutex<SamplerCache>,
     pub(crate) identity: Identity,
     pub(crate) validation: Validation,
+    pub(crate) import: ImportChoice,
+    pub(crate) device_local: DeviceLocalChoice,
+    pub(crate) probe: ImportProbe,
     pub(crate) gpu: Arc<Gpu>,
 }
 
@@ -186,6 +195,14 @@ impl Context {
         let layouts = Arc::new(Layouts::new(&gpu)?);
         let tables = Tables::new(&gpu, &layouts)?;
         let queue = Queue::new(&gpu, &layouts, tables.set(), options.validation)?;
+        let probe = probe::probe(&gpu, &queue, options.import);
+        tracing::info!(
+            "import of anonymous memory {}, of a memfd {}, of its second mapping {}, as a dma-buf {}",
+            probe.anonymous,
+            probe.memfd,
+            probe.memfd_second,
+            probe.dma_buf
+        );
         Ok(Arc::new(Context {
             queue,
             tables,
@@ -193,6 +210,9 @@ impl Context {
             samplers: Mutex::default(),
             identity,
             validation: options.validation,
+            import: options.import,
+            device_local: options.device_local,
+            probe,
             gpu,
         }))
     }
@@ -245,6 +265,31 @@ impl Context {
     /// Dropped objects that wait for the end of work that may use them.
     pub fn waiting_for_release(&self) -> usize {
         self.gpu.retire.waiting()
+    }
+
+    /// Which ways of import work, as found when the device was opened.
+    pub fn import_probe(&self) -> &ImportProbe {
+        &self.probe
+    }
+
+    /// Finds out what write protection does to imports. For `navin doctor`: a driver that follows page tables may
+    /// lose the device over it, so nothing else should be done with this context.
+    pub fn probe_protection(self: &Arc<Self>) -> ProtectionProbe {
+        probe::probe_protection(self)
+    }
+
+    /// Whether pools without CPU access are made in device-local memory.
+    pub fn device_local_pools(&self) -> bool {
+        match self.device_local {
+            DeviceLocalChoice::Auto => self.identity.kind == vk::PhysicalDeviceType::DISCRETE_GPU,
+            DeviceLocalChoice::Never => false,
+            DeviceLocalChoice::Always => true,
+        }
+    }
+
+    /// What pools hold: live, finalized and not destroyed yet (B124), imports.
+    pub fn pool_counts(&self) -> PoolCounts {
+        self.gpu.pools.counts()
     }
 
     /// The raw device.

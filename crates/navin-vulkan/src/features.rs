@@ -17,6 +17,8 @@ use rustc_hash::FxHashSet;
 pub struct Features {
     /// Host memory can be imported (`VK_EXT_external_memory_host`).
     pub host_import: bool,
+    /// Dma-bufs can be imported (`VK_EXT_external_memory_dma_buf`).
+    pub dma_buf: bool,
     /// Clip space may be z in -w..w (`VK_EXT_depth_clip_control`).
     pub depth_clip_control: bool,
     /// Depth clipping is apart from depth clamping (`VK_EXT_depth_clip_enable`).
@@ -136,8 +138,10 @@ pub(crate) struct Extensions(FxHashSet<&'static CStr>);
 
 const REQUIRED_EXTENSIONS: [&CStr; 2] = [ext::shader_object::NAME, ext::robustness2::NAME];
 
-const OPTIONAL_EXTENSIONS: [&CStr; 16] = [
+const OPTIONAL_EXTENSIONS: [&CStr; 18] = [
     ext::external_memory_host::NAME,
+    khr::external_memory_fd::NAME,
+    ext::external_memory_dma_buf::NAME,
     ext::depth_clip_control::NAME,
     ext::depth_clip_enable::NAME,
     ext::custom_border_color::NAME,
@@ -516,6 +520,8 @@ impl Available {
         let c = &self.chain;
         Features {
             host_import: self.extensions.has(ext::external_memory_host::NAME),
+            dma_buf: self.extensions.has(khr::external_memory_fd::NAME)
+                && self.extensions.has(ext::external_memory_dma_buf::NAME),
             depth_clip_control: on!(c.depth_clip_control.depth_clip_control),
             depth_clip_enable: on!(c.depth_clip_enable.depth_clip_enable),
             custom_border_color: on!(c.border.custom_border_colors) && on!(c.border.custom_border_color_without_format),

@@ -7,8 +7,10 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use ash::{ext, vk};
+use ash::vk::Handle as _;
+use ash::{ext, khr, vk};
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator};
 use parking_lot::{Mutex, RwLock};
@@ -16,6 +18,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::context::Limits;
 use crate::features::Features;
+use crate::import::PoolMemory;
 use crate::memory::MemoryError;
 use crate::retire::{Garbage, Retire};
 use crate::validation::Messages;
@@ -54,6 +57,7 @@ pub(crate) struct Gpu {
     pub(crate) queue_family: u32,
     pub(crate) shader_object: ext::shader_object::Device,
     pub(crate) host_import: Option<ext::external_memory_host::Device>,
+    pub(crate) dma_buf: Option<khr::external_memory_fd::Device>,
     pub(crate) conditional: Option<ext::conditional_rendering::Device>,
     pub(crate) debug: Option<DebugUtils>,
     pub(crate) features: Features,
@@ -61,6 +65,9 @@ pub(crate) struct Gpu {
     pub(crate) device_limits: vk::PhysicalDeviceLimits,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) retire: Retire,
+    pub(crate) pools: PoolCounters,
+    /// The queue's timeline once there is one, as a number; destroyed with the device.
+    pub(crate) timeline: AtomicU64,
     /// Images that no submission has moved to layout GENERAL yet.
     pub(crate) fresh_images: Mutex<Vec<(vk::Image, vk::ImageAspectFlags)>>,
     formats: RwLock<HashMap<vk::Format, (vk::FormatFeatureFlags2, vk::FormatFeatureFlags2), FxBuildHasher>>,
@@ -89,6 +96,7 @@ impl Gpu {
         Self {
             shader_object: ext::shader_object::Device::new(raw, &parts.device),
             host_import: parts.features.host_import.then(|| ext::external_memory_host::Device::new(raw, &parts.device)),
+            dma_buf: parts.features.dma_buf.then(|| khr::external_memory_fd::Device::new(raw, &parts.device)),
             conditional: parts
                 .features
                 .conditional_rendering
@@ -102,6 +110,8 @@ impl Gpu {
             device_limits: parts.device_limits,
             memory: parts.memory,
             retire: Retire::default(),
+            pools: PoolCounters::default(),
+            timeline: AtomicU64::new(0),
             fresh_images: Mutex::default(),
             formats: RwLock::default(),
             allocator: ManuallyDrop::new(Mutex::new(parts.allocator)),
@@ -160,10 +170,43 @@ impl Gpu {
         }
     }
 
-    /// Destroys what no work can be using any more.
-    pub(crate) fn collect(&self) {
-        for garbage in self.retire.take() {
+    /// Destroys what no work can be using any more. Any thread may call it at any time; the only locks that it takes
+    /// are its own and the allocator's.
+    pub(crate) fn release(&self) {
+        if self.retire.is_empty() {
+            return;
+        }
+        let timeline = vk::Semaphore::from_raw(self.timeline.load(Ordering::Acquire));
+        let completed = if timeline.is_null() {
+            0
+        } else {
+            // SAFETY: the semaphore lives as long as the device.
+            match unsafe { self.device.get_semaphore_counter_value(timeline) } {
+                Ok(value) => value,
+                // Said where work is waited for.
+                Err(_) => return,
+            }
+        };
+        for garbage in self.retire.take(completed) {
             self.destroy(garbage);
+        }
+    }
+
+    /// Names it once when the device's limit on allocations comes near (B110).
+    pub(crate) fn check_allocation_count(&self) {
+        let limit = u64::from(self.device_limits.max_memory_allocation_count);
+        let imports = self.pools.counts().imports;
+        // Counting the allocator's blocks takes a while; far from the limit they do not matter.
+        if imports < limit / 2 || !imports.is_multiple_of(64) {
+            return;
+        }
+        let blocks = self.allocator.lock().generate_report().blocks.len() as u64;
+        if imports + blocks >= limit / 10 * 9 {
+            navin_abi::fault!(
+                "B110",
+                "{imports} imports and {blocks} blocks of device memory are near the device's limit of {limit} \
+                 allocations; past it pools cannot be made"
+            );
         }
     }
 
@@ -179,9 +222,21 @@ impl Gpu {
                         self.free(allocation);
                     }
                 }
-                Garbage::Import(buffer, memory) => {
+                Garbage::Pool(buffer, memory, size) => {
                     device.destroy_buffer(buffer, None);
-                    device.free_memory(memory, None);
+                    let imported = match memory {
+                        PoolMemory::Imported(memory) => {
+                            device.free_memory(memory, None);
+                            true
+                        }
+                        PoolMemory::Own(allocation) => {
+                            if let Some(allocation) = allocation {
+                                self.free(allocation);
+                            }
+                            false
+                        }
+                    };
+                    self.pools.destroyed(size, imported);
                 }
                 Garbage::Image(image, views, allocation) => {
                     for view in views {
@@ -196,6 +251,7 @@ impl Gpu {
                 Garbage::Sampler(sampler) => device.destroy_sampler(sampler, None),
                 Garbage::Shader(shader) => self.shader_object.destroy_shader(shader, None),
                 Garbage::QueryPool(pool) => device.destroy_query_pool(pool, None),
+                Garbage::Split(slot) => slot.free(),
             }
         }
     }
@@ -212,8 +268,56 @@ impl Drop for Gpu {
             for garbage in self.retire.take_all() {
                 self.destroy(garbage);
             }
+            self.device.destroy_semaphore(vk::Semaphore::from_raw(*self.timeline.get_mut()), None);
             ManuallyDrop::drop(&mut self.allocator);
             self.device.destroy_device(None);
         }
+    }
+}
+
+/// What pools hold, counted. The counters know nothing of the buffers: asking prolongs no life (B125).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct PoolCounts {
+    /// Pool buffers that somebody holds.
+    pub live: u64,
+    /// Their bytes.
+    pub live_bytes: u64,
+    /// Pool buffers that are finalized and not destroyed yet.
+    pub retired: u64,
+    /// Their bytes.
+    pub retired_bytes: u64,
+    /// Imported allocations, of both.
+    pub imports: u64,
+}
+
+/// Exact at any time; see [`PoolCounts`].
+#[derive(Default)]
+pub(crate) struct PoolCounters(Mutex<PoolCounts>);
+
+impl PoolCounters {
+    pub(crate) fn made(&self, size: u64, imported: bool) {
+        let mut counts = self.0.lock();
+        counts.live += 1;
+        counts.live_bytes += size;
+        counts.imports += u64::from(imported);
+    }
+
+    pub(crate) fn dropped(&self, size: u64) {
+        let mut counts = self.0.lock();
+        counts.live -= 1;
+        counts.live_bytes -= size;
+        counts.retired += 1;
+        counts.retired_bytes += size;
+    }
+
+    fn destroyed(&self, size: u64, imported: bool) {
+        let mut counts = self.0.lock();
+        counts.retired -= 1;
+        counts.retired_bytes -= size;
+        counts.imports -= u64::from(imported);
+    }
+
+    pub(crate) fn counts(&self) -> PoolCounts {
+        *self.0.lock()
     }
 }

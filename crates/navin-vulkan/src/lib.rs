@@ -4,7 +4,7 @@
 //! them. The way of a draw:
 //!
 //! - [`Context::open`] finds a device with shader objects and switches on what Navin uses ([`features`]);
-//! - pools' storage comes in through [`ImportedBuffer`], textures become [`Image`]s with cached [`View`]s, programs
+//! - pools' storage comes in through [`PoolBuffer`], textures become [`Image`]s with cached [`View`]s, programs
 //!   become one [`Shader`] a stage;
 //! - [`Tables`] holds every texture, sampler and storage image at its slot, in one set bound once;
 //! - an [`Encoder`] records a submission: it compares every piece of state with what the command buffer has and
@@ -25,6 +25,7 @@ pub mod image;
 pub mod import;
 mod layout;
 pub mod memory;
+mod pages;
 pub mod query;
 pub mod queue;
 pub mod readback;
@@ -46,8 +47,13 @@ pub use encoder::{
 };
 pub use features::Features;
 pub use format::format_aspects;
+pub use gpu::PoolCounts;
 pub use image::{Image, ImageDesc, ImageError, View, ViewDesc};
-pub use import::{ImportError, ImportedBuffer};
+pub use import::probe::{ImportProbe, Outcome as ProbeOutcome, ProtectionProbe};
+pub use import::{
+    Backing, CHUNK_STRIDE, CHUNKED_FROM, ChunkedImport, DeviceLocalChoice, ImportChoice, ImportError, PoolAccess,
+    PoolBuffer, PoolStorage, StorageKind, UNKNOWN_LENGTH, WriteBack,
+};
 pub use layout::{CONSTANT_BANKS, STORAGE_SLOTS};
 pub use memory::{Buffer, MemoryError, MemoryKind, TexelView};
 pub use query::QueryPool;
@@ -68,7 +74,9 @@ const _: () = {
     shared::<Tables>();
     shared::<Image>();
     shared::<Shader>();
-    shared::<ImportedBuffer>();
+    shared::<PoolBuffer>();
+    shared::<ChunkedImport>();
+    moves::<WriteBack>();
     moves::<Encoder>();
     moves::<Readback>();
 };

@@ -121,6 +121,11 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// The buffer and its memory; the caller destroys them from now on.
+    pub(crate) fn into_parts(mut self) -> (vk::Buffer, Option<Allocation>) {
+        (std::mem::take(&mut self.raw), self.allocation.take())
+    }
+
     /// The handle.
     pub fn raw(&self) -> vk::Buffer {
         self.raw
@@ -172,7 +177,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.gpu.retire.push(Garbage::Buffer(self.raw, self.allocation.take()));
+        if self.raw != vk::Buffer::null() {
+            self.gpu.retire.push(Garbage::Buffer(self.raw, self.allocation.take()));
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ash::vk;
+use ash::vk::Handle as _;
 use parking_lot::Mutex;
 
 use crate::context::{OpenError, Validation};
@@ -96,6 +97,8 @@ impl Queue {
             (timeline, gpu.device.get_device_queue(gpu.queue_family, 0))
         };
         gpu.name(timeline, "timeline");
+        // The device destroys it at its end: whoever releases something asks it.
+        gpu.timeline.store(timeline.as_raw(), Ordering::Release);
         Ok(Self(Arc::new(Shared {
             gpu: gpu.clone(),
             layouts: layouts.clone(),
@@ -162,6 +165,7 @@ impl Queue {
             shared.gpu.retire.end(number);
             return Err(error.into());
         }
+        shared.gpu.retire.submitted(number, value);
         state.in_flight.push_back(InFlight { value, encoder: number, frame });
         shared.submitted.store(value, Ordering::Release);
         drop(state);
@@ -219,7 +223,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Destroys and recycles what finished work was keeping; called at each submission too.
+    /// Destroys and recycles what finished work was keeping; called at each submission too. Whoever waits for
+    /// submissions calls it when one is complete, from any thread, so that nothing waits for another one (B650).
     pub fn collect(&self) {
         self.0.collect();
     }
@@ -257,7 +262,7 @@ impl Shared {
             }
         }
         drop(state);
-        self.gpu.collect();
+        self.gpu.release();
     }
 
     fn keep(&self, state: &mut State, mut frame: Frame) {
@@ -270,13 +275,6 @@ impl Shared {
     pub(crate) fn abandon(&self, frame: Frame, encoder: u64) {
         self.gpu.retire.end(encoder);
         self.keep(&mut self.state.lock(), frame);
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // SAFETY: the queue waited for all work when it was dropped, and no encoder is left that could submit.
-        unsafe { self.gpu.device.destroy_semaphore(self.timeline, None) };
     }
 }
 

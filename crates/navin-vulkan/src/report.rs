@@ -4,6 +4,9 @@ use ash::vk;
 
 use crate::context::{Context, Limits, Validation, version_text};
 use crate::features::Features;
+use crate::gpu::PoolCounts;
+use crate::import::ImportChoice;
+use crate::import::probe::{ImportProbe, ProtectionProbe};
 
 /// The opened device, in words.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -33,6 +36,18 @@ pub struct Report {
     pub limits: Limits,
     /// Memory heaps.
     pub heaps: Vec<Heap>,
+    /// How pools that the CPU sees are imported.
+    pub import: ImportChoice,
+    /// Which ways of import work.
+    pub import_probe: ImportProbe,
+    /// What write protection does to imports, where that was probed ([`Report::with_protection`]).
+    pub protection_probe: Option<ProtectionProbe>,
+    /// Whether pools without CPU access are made in device-local memory.
+    pub device_local_pools: bool,
+    /// Most allocations, imports included, that the device takes.
+    pub max_allocations: u32,
+    /// Pools now.
+    pub pools: PoolCounts,
     /// Bytes of device memory that Navin's allocator holds now.
     pub allocated: u64,
     /// What the device lacks and what Navin does about it.
@@ -86,16 +101,28 @@ impl Report {
                     device_local: heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL),
                 })
                 .collect(),
+            import: context.import,
+            import_probe: context.probe.clone(),
+            protection_probe: None,
+            device_local_pools: context.device_local_pools(),
+            max_allocations: context.gpu.device_limits.max_memory_allocation_count,
+            pools: context.pool_counts(),
             allocated: context.gpu.allocated_capacity(),
             gaps: gaps(&context.gpu.features, &context.gpu.limits),
         }
+    }
+
+    /// Adds what [`Context::probe_protection`] found.
+    #[must_use]
+    pub fn with_protection(self, probe: ProtectionProbe) -> Self {
+        Self { protection_probe: Some(probe), ..self }
     }
 }
 
 /// The gaps that follow from features and limits.
 pub(crate) fn gaps(features: &Features, limits: &Limits) -> Vec<Gap> {
     let all = [
-        (features.host_import, "import of host memory", "pools cannot be made (a mirror is not built yet)"),
+        (features.host_import, "import of host memory", "pools are mirrored: what guest and GPU write is copied"),
         (features.bc, "BC1 to BC7 textures", "they are refused"),
         (features.astc, "ASTC textures", "they must be decoded on the CPU"),
         (features.custom_border_color, "custom border colours", "the nearest of three colours"),

@@ -5,15 +5,13 @@
 //! mapped memory. A texture has a slot number that is the same in the array of every view kind; kinds that it has
 //! no view of hold null descriptors (`VK_EXT_robustness2`), which read 0, as does slot 0.
 //!
-//! The page table turns a GPU address into a device address for shaders with raw pointers: a root entry for every
-//! 256 MB leads to a leaf of 4,096 addresses of 64 KB pages. Unmapped space leads to one shared leaf whose entries
-//! all point at the zero page, so that no access can fault.
+//! The page table turns a GPU address into a device address for shaders with raw pointers (`pages`).
 //!
 //! Everything here takes effect at once, also for work in flight; callers free slots only when the work that used
 //! them has completed. The tables hold no references to views, so that a finalized texture dies in time (B126).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
@@ -22,7 +20,9 @@ use crate::context::OpenError;
 use crate::gpu::Gpu;
 use crate::image::View;
 use crate::layout::{Layouts, binding, table_layout};
-use crate::memory::{Buffer, MemoryError, MemoryKind, TexelView};
+use crate::memory::{Buffer, MemoryKind, TexelView};
+use crate::pages::Pages;
+pub use crate::pages::{PAGE_BYTES, PAGE_TABLE_LEAF_ENTRIES, PAGE_TABLE_LEAVES, SMALL_PAGE_BYTES, SMALL_PAGES};
 use crate::sampler::{Sampler, SamplerDesc};
 
 /// Texture slots of each kind.
@@ -35,14 +35,6 @@ pub const IMAGE_SLOTS: u32 = 4_096;
 pub const TEXTURE_IDS: u32 = 1 << 20;
 /// Sampler ids of the id -> slot table.
 pub const SAMPLER_IDS: u32 = 1 << 12;
-/// Entries of the page-table root: one leaf each, 256 MB of GPU address space.
-pub const PAGE_TABLE_LEAVES: u32 = 4_096;
-/// Entries of a leaf: one 64 KB page each.
-pub const PAGE_TABLE_LEAF_ENTRIES: u32 = 4_096;
-/// Bytes of a page of the page table.
-pub const PAGE_BYTES: u64 = 64 << 10;
-
-const LEAF_BYTES: u64 = PAGE_TABLE_LEAF_ENTRIES as u64 * 8;
 const KINDS: usize = 10;
 
 /// View kinds of the shader interface, in its order; `Buffer` goes through the texel calls.
@@ -96,17 +88,6 @@ struct Held {
     images_raw: Box<[u16]>,
 }
 
-/// The page table's parts.
-struct Pages {
-    root: Buffer,
-    /// By leaf number, made at the first page.
-    leaves: Vec<Option<Buffer>>,
-    /// 64 KB of zeroes: what unmapped addresses read.
-    zero: Buffer,
-    /// The leaf of unmapped space. Kept for its memory.
-    _empty: Buffer,
-}
-
 /// The tables of set 0.
 pub struct Tables {
     gpu: Arc<Gpu>,
@@ -149,7 +130,7 @@ impl Tables {
         let set = sets.first().copied().unwrap_or_default();
 
         let upload = |size, name| Buffer::with_gpu(gpu, size, MemoryKind::Upload, name);
-        let pages = new_pages(gpu)?;
+        let pages = Pages::new(gpu)?;
         let tables = Self {
             gpu: gpu.clone(),
             pool,
@@ -335,43 +316,28 @@ impl Tables {
     }
 
     /// Writes device addresses of 64 KB pages into leaf `leaf` (GPU address >> 28) from entry `first`
-    /// ((GPU address >> 16) & 4095) on; 0 unmaps. False when the range leaves the leaf or a leaf cannot be made.
+    /// ((GPU address >> 16) & 4095) on; 0 unmaps. Small pages that were there are gone. False when the range leaves
+    /// the leaf, an address is no multiple of 4, or a leaf cannot be made.
     pub fn write_pages(&self, leaf: u32, first: u32, addresses: &[u64]) -> bool {
-        let fits = u64::from(first) + addresses.len() as u64 <= PAGE_TABLE_LEAF_ENTRIES.into();
-        if leaf >= PAGE_TABLE_LEAVES || !fits {
-            return false;
-        }
-        if addresses.is_empty() {
-            return true;
-        }
-        let mut pages = self.pages.lock();
-        let zero = pages.zero.address();
-        if pages.leaves[leaf as usize].is_none() {
-            if addresses.iter().all(|&address| address == 0) {
-                return true;
-            }
-            let Ok(buffer) = Buffer::with_gpu(&self.gpu, LEAF_BYTES, MemoryKind::Upload, "page table leaf") else {
-                return false;
-            };
-            for entry in 0..PAGE_TABLE_LEAF_ENTRIES {
-                store_address(&buffer, entry, zero);
-            }
-            pages.leaves[leaf as usize] = Some(buffer);
-        }
-        let Pages { root, leaves, .. } = &*pages;
-        let Some(buffer) = &leaves[leaf as usize] else { return false };
-        for (entry, &address) in (first..).zip(addresses) {
-            store_address(buffer, entry, if address == 0 { zero } else { address });
-        }
-        // After the entries, so that a shader that sees the leaf sees its pages.
-        std::sync::atomic::fence(Ordering::Release);
-        store_address(root, leaf, buffer.address());
-        true
+        addresses.is_empty() || self.pages.lock().write(leaf, first, addresses)
+    }
+
+    /// Writes device addresses of 4 KB pages of one 64 KB page, from small page `first` (GPU address >> 12 & 15) on;
+    /// 0 unmaps. The other small pages of the page stay what they were. False when the range leaves the page, an
+    /// address is no multiple of 4, or a table cannot be made.
+    pub fn write_small_pages(&self, leaf: u32, entry: u32, first: u32, addresses: &[u64]) -> bool {
+        addresses.is_empty() || self.pages.lock().write_small(leaf, entry, first, addresses)
     }
 
     /// Device address of the zero page (64 KB of zeroes).
     pub fn zero_page(&self) -> vk::DeviceAddress {
-        self.pages.lock().zero.address()
+        self.pages.lock().zero_page()
+    }
+
+    /// Bytes that the page table takes, and how many of its 64 KB pages are split.
+    pub fn page_table_size(&self) -> (u64, usize) {
+        let pages = self.pages.lock();
+        (pages.bytes(), pages.split_pages())
     }
 }
 
@@ -422,21 +388,6 @@ impl Content {
     }
 }
 
-fn new_pages(gpu: &Arc<Gpu>) -> Result<Pages, MemoryError> {
-    let upload = |size, name| Buffer::with_gpu(gpu, size, MemoryKind::Upload, name);
-    let zero = upload(PAGE_BYTES, "zero page")?;
-    let empty = upload(LEAF_BYTES, "empty page table leaf")?;
-    let root = upload(u64::from(PAGE_TABLE_LEAVES) * 8, "page table root")?;
-    for entry in 0..PAGE_TABLE_LEAF_ENTRIES {
-        store_address(&empty, entry, zero.address());
-    }
-    for leaf in 0..PAGE_TABLE_LEAVES {
-        store_address(&root, leaf, empty.address());
-    }
-    let leaves = (0..PAGE_TABLE_LEAVES).map(|_| None).collect();
-    Ok(Pages { root, leaves, zero, _empty: empty })
-}
-
 /// Stores a word of a mapped buffer that the device may be reading.
 fn store_word(buffer: &Buffer, index: u32, word: u32) -> bool {
     if u64::from(index) * 4 + 4 > buffer.size() || buffer.mapped().is_null() {
@@ -445,13 +396,4 @@ fn store_word(buffer: &Buffer, index: u32, word: u32) -> bool {
     // SAFETY: inside the mapping and aligned; atomic, because other threads store and the device loads.
     unsafe { AtomicU32::from_ptr(buffer.mapped().cast::<u32>().add(index as usize)) }.store(word, Ordering::Relaxed);
     true
-}
-
-/// Stores an address of a mapped buffer that the device may be reading.
-fn store_address(buffer: &Buffer, index: u32, address: u64) {
-    if u64::from(index) * 8 + 8 > buffer.size() || buffer.mapped().is_null() {
-        return;
-    }
-    // SAFETY: inside the mapping and aligned; atomic, so that the device never loads half an address.
-    unsafe { AtomicU64::from_ptr(buffer.mapped().cast::<u64>().add(index as usize)) }.store(address, Ordering::Relaxed);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use navin_vulkan::{BufferRange, ImportError, ImportedBuffer, MemoryKind, Stage, vk};
+use navin_vulkan::{BufferRange, ImportError, MemoryKind, PoolAccess, PoolBuffer, PoolStorage, Stage, vk};
 
 /// Pages of our own, freed after the import.
 struct Pages {
@@ -38,7 +38,9 @@ fn a_gpu_fill_is_seen_in_the_guest_s_pages() {
     let Some(context) = open() else { return };
     let pages = Pages::new(64 << 10);
     // SAFETY: the pages live until after `wait_idle` below.
-    let imported = unsafe { ImportedBuffer::new(&context, pages.ptr, 64 << 10, "pool") }.expect("import");
+    let imported =
+        unsafe { PoolBuffer::new(&context, &PoolStorage::new(pages.ptr, 64 << 10), PoolAccess::Shared, "pool") }
+            .expect("import");
     assert_eq!(imported.bias(), 0);
     assert_ne!(imported.address(), 0);
     let mut encoder = context.queue().begin().expect("encoder");
@@ -59,7 +61,8 @@ fn an_import_that_begins_inside_a_page_counts_offsets_from_its_pointer() {
     // SAFETY: as above.
     let pointer = unsafe { pages.ptr.add(0x1230) };
     // SAFETY: as above.
-    let imported = unsafe { ImportedBuffer::new(&context, pointer, 0x1000, "pool") }.expect("import");
+    let imported = unsafe { PoolBuffer::new(&context, &PoolStorage::new(pointer, 0x1000), PoolAccess::Shared, "pool") }
+        .expect("import");
     assert_eq!(imported.bias(), 0x230);
     assert_eq!(imported.len(), 0x1000);
     // What the CPU wrote before the submission is what a shader reads; what it writes is in the pages.
@@ -91,16 +94,18 @@ fn an_import_that_begins_inside_a_page_counts_offsets_from_its_pointer() {
 fn imports_of_nothing_or_of_too_much_are_refused() {
     let Some(context) = open() else { return };
     // SAFETY: nothing is imported.
-    let result = unsafe { ImportedBuffer::new(&context, std::ptr::null_mut(), 4096, "null") };
+    let result =
+        unsafe { PoolBuffer::new(&context, &PoolStorage::new(std::ptr::null_mut(), 4096), PoolAccess::Shared, "null") };
     assert!(matches!(result, Err(ImportError::Empty)));
     let pages = Pages::new(4096);
     // SAFETY: nothing is imported.
-    let result = unsafe { ImportedBuffer::new(&context, pages.ptr, 0, "empty") };
+    let result = unsafe { PoolBuffer::new(&context, &PoolStorage::new(pages.ptr, 0), PoolAccess::Shared, "empty") };
     assert!(matches!(result, Err(ImportError::Empty)));
     let limit = context.limits().max_allocation;
     if limit < 1 << 46 {
         // SAFETY: nothing is imported.
-        let result = unsafe { ImportedBuffer::new(&context, pages.ptr, limit + 1, "large") };
+        let result =
+            unsafe { PoolBuffer::new(&context, &PoolStorage::new(pages.ptr, limit + 1), PoolAccess::Shared, "large") };
         assert!(matches!(result, Err(ImportError::TooLarge { .. })));
     }
     assert!(BufferRange::default().is_null());

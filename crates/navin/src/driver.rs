@@ -86,6 +86,7 @@ fn start() -> Result<&'static Driver, String> {
             Some(name) => name.parse().map_or_else(|_| DeviceChoice::Name(name.clone()), DeviceChoice::Index),
         },
         labels: config.validation != config::Validation::Off,
+        ..OpenOptions::default()
     };
     let context = Context::open(&options).map_err(|e| {
         run.no_device(&e.to_string());

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use navin_abi::{GuestPtr, fault};
 use navin_memory::{AddressSpace, BIG_PAGE, GpuRange, Pool, PoolDesc, PoolId, PoolIds};
-use navin_vulkan::{BufferRange, Context, ImportedBuffer};
+use navin_vulkan::{BufferRange, Context, PoolAccess, PoolBuffer, PoolStorage};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct PoolInfo {
 struct Entry {
     pool: Pool,
     /// `None` for a pool that the GPU does not see.
-    import: Option<Arc<ImportedBuffer>>,
+    import: Option<Arc<PoolBuffer>>,
 }
 
 /// Every pool of the process.
@@ -84,7 +84,8 @@ impl Pools {
         let name = format!("pool {number}");
         // SAFETY: the guest's call promises `size` bytes of storage that stay mapped until Finalize, whose
         // `destroy` waits for the GPU.
-        let import = unsafe { ImportedBuffer::new(context, storage.host(), size, &name) };
+        let import =
+            unsafe { PoolBuffer::new(context, &PoolStorage::new(storage.host(), size), PoolAccess::Shared, &name) };
         let import = match import {
             Ok(import) => Arc::new(import),
             Err(e) => {

@@ -1,0 +1,121 @@
+//! Device-local pools: memory that only the GPU sees, begun with what the storage held (B315).
+//!
+//! The content is taken when the pool is made and copied on the queue, before anything that is submitted later; runs
+//! of zeroes are filled, not copied. From then on storage and buffer have nothing to do with each other: NVN's CPU
+//! does not see the pool. After the pool's end the storage still holds what it held at the begin. The console would
+//! show what the GPU wrote last; whoever wants that copies it out before the end ([`PoolBuffer::read_back`]).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ash::vk;
+
+use super::{ImportError, PoolBuffer, PoolMemory, PoolStorage, StorageKind};
+use crate::context::Context;
+use crate::memory::{Buffer, MemoryError, MemoryKind};
+use crate::tables::PAGE_BYTES;
+
+/// Bytes that are looked at, and copied, as one.
+const PIECE: u64 = 1 << 20;
+/// Copied bytes after which a submission is made, so that staging memory stays small.
+const BATCH: u64 = 32 << 20;
+
+/// Makes device memory with a storage's content.
+///
+/// # Safety
+/// The storage is mapped readable during the call.
+pub(super) unsafe fn new(context: &Arc<Context>, storage: &PoolStorage, name: &str) -> Result<PoolBuffer, ImportError> {
+    let pool = own_buffer(context, storage, StorageKind::DeviceLocal, name)?;
+    let queue = context.queue();
+    let mut encoder = queue.begin()?;
+    encoder.fill_buffer(pool.range(0, vk::WHOLE_SIZE), 0);
+    encoder.barrier_all();
+    let mut at = 0;
+    let mut staged = 0;
+    while at < storage.len {
+        let size = PIECE.min(storage.len - at);
+        // SAFETY: inside the storage, which the caller keeps mapped.
+        let source = unsafe { storage.ptr.add(at as usize) };
+        // SAFETY: as above.
+        if !unsafe { is_zero(source, size as usize) } {
+            let slice = encoder.transient(size, 16)?;
+            // SAFETY: both hold `size` bytes; the slice is ours alone.
+            unsafe { slice.ptr.copy_from_nonoverlapping(source, size as usize) };
+            let range = pool.range(at, size);
+            let copy = vk::BufferCopy2::default().src_offset(slice.range.offset).dst_offset(range.offset).size(size);
+            encoder.copy_buffer(slice.range.buffer, range.buffer, &[copy]);
+            staged += size;
+        }
+        at += size;
+        if staged >= BATCH {
+            let value = queue.submit(std::mem::replace(&mut encoder, queue.begin()?))?;
+            while !queue.wait(value, Duration::from_secs(1))? {}
+            queue.collect();
+            staged = 0;
+        }
+    }
+    queue.submit(encoder)?;
+    Ok(pool)
+}
+
+/// A buffer of Navin's own for a pool: whole big pages, so that a raw access in the last one stays inside.
+pub(super) fn own_buffer(
+    context: &Arc<Context>,
+    storage: &PoolStorage,
+    kind: StorageKind,
+    name: &str,
+) -> Result<PoolBuffer, ImportError> {
+    let gpu = &context.gpu;
+    let limit = gpu.limits.max_allocation;
+    let size = storage.len.checked_next_multiple_of(PAGE_BYTES).filter(|&size| size <= limit);
+    let size = size.ok_or(ImportError::TooLarge { size: storage.len, limit })?;
+    let (raw, allocation) = Buffer::with_gpu(gpu, size, MemoryKind::Device, name)?.into_parts();
+    let parts = (raw, PoolMemory::Own(allocation), size);
+    Ok(PoolBuffer::from_parts(gpu, kind, parts, 0, storage, name))
+}
+
+impl PoolBuffer {
+    /// Copies a range of a device-local or mirrored pool into its storage, and waits for it; a range of a pool that
+    /// shares its storage is there already. For a pool at its end, and for debugging.
+    ///
+    /// # Errors
+    /// No memory, or the device is lost.
+    pub fn read_back(&self, context: &Arc<Context>, offset: u64, size: u64) -> Result<(), ImportError> {
+        let end = offset.saturating_add(size).min(self.len);
+        if self.shares_storage() {
+            context.queue().wait_idle()?;
+            return Ok(());
+        }
+        let mut at = offset;
+        while at < end {
+            let size = BATCH.min(end - at);
+            let staging = Buffer::new(context, size, MemoryKind::Readback, "pool readback")?;
+            let mut encoder = context.queue().begin()?;
+            let copy = vk::BufferCopy2::default().src_offset(self.range(at, size).offset).size(size);
+            encoder.copy_buffer(self.raw, staging.raw(), &[copy]);
+            let value = context.queue().submit(encoder)?;
+            while !context.queue().wait(value, Duration::from_secs(1))? {}
+            if staging.mapped().is_null() {
+                return Err(MemoryError::Refused("the device maps no readback memory".to_owned()).into());
+            }
+            // SAFETY: `at + size` lies inside the storage, which stays mapped while the buffer lives (the promise of
+            // `PoolBuffer::new`); the copy is complete.
+            unsafe { self.storage.add(at as usize).copy_from_nonoverlapping(staging.mapped(), size as usize) };
+            at += size;
+        }
+        Ok(())
+    }
+}
+
+/// Whether bytes are all zero.
+///
+/// # Safety
+/// `len` readable bytes at `ptr`.
+unsafe fn is_zero(ptr: *const u8, len: usize) -> bool {
+    // SAFETY: the caller's promise. The guest may be writing, against NVN's rules; whatever is read counts.
+    let bytes = unsafe { std::slice::from_raw_parts(ptr, len) };
+    // SAFETY: every bit pattern is a number.
+    let (head, words, tail) = unsafe { bytes.align_to::<u64>() };
+    let any = |block: &[u64]| block.iter().fold(0, |all, word| all | word) != 0;
+    head.iter().chain(tail).all(|&byte| byte == 0) && !words.chunks(512).any(any)
+}
