@@ -11,12 +11,15 @@
 //! - [`page_table`]: the image of the two-level table.
 
 pub mod address_space;
+mod free_ranges;
 pub mod page_table;
 pub mod pool;
+pub mod virtual_pool;
 
-pub use address_space::{AddressReader, AddressSpace, Mapping, Reservation, SpaceError};
+pub use address_space::{AddressReader, AddressSpace, Lookup, Mapping, NearestVirtual, Reservation, SpaceError};
 pub use page_table::{PageTable, PageWrite};
 pub use pool::{CpuAccess, GpuAccess, Pool, PoolDesc, PoolError, PoolFlags, PoolId, PoolIds, Storage};
+pub use virtual_pool::VirtualPool;
 
 /// Bits of a GPU address.
 pub const ADDRESS_BITS: u32 = 40;

@@ -151,7 +151,7 @@ proptest! {
                 for page in [0, 1, range.size / BIG_PAGE / 2, range.size / BIG_PAGE - 1, range.size / BIG_PAGE] {
                     for within in [0, 0xFFFF] {
                         let address = range.start + page * BIG_PAGE + within;
-                        let want = match reader.lookup(address) {
+                        let want = match reader.lookup(address, 1) {
                             Some(mapping) => device(mapping.pool) + mapping.offset,
                             None => ZERO + within,
                         };
