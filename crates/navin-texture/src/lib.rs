@@ -15,4 +15,4 @@ pub mod swizzle;
 
 pub use format::{Class, Emulation, Format, FormatInfo, Uses};
 pub use layout::{Layout, LayoutError, LayoutInput, LevelLayout, PackagedLayout, Storage, Target, TextureFlags};
-pub use swizzle::{GobOrder, Pitch, Region, SwizzleError, tile, untile};
+pub use swizzle::{GobOrder, Pitch, Region, SwizzleError, pick, tile, untile};

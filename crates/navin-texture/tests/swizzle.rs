@@ -1,6 +1,7 @@
 //! The CPU copies against an address formula written independently of them: one byte at a time, straight from the
 //! description of GOBs and blocks (B304), for both generations' orders (B305).
 
+use navin_texture::swizzle::{Kernel, pick, picked_bytes, picked_extent, picking_step, tile_with, untile_with};
 use navin_texture::{
     Format, GobOrder, Layout, LayoutInput, LevelLayout, PackagedLayout, Pitch, Region, Storage, SwizzleError, Target,
     TextureFlags, tile, untile,
@@ -12,15 +13,13 @@ fn address(level: &LevelLayout, successor: bool, x: u64, y: u64, z: u64) -> u64 
     let Storage::BlockLinear { block_height_log2, block_depth_log2, gob_columns } = level.storage else {
         panic!("not blocks")
     };
-    let (bh, bd) = (2u64.pow(block_height_log2.into()), 2u64.pow(block_depth_log2.into()));
-    let gob_rows = u64::from(level.rows).div_ceil(8).div_ceil(bh) * bh;
+    let (bh, bd) = (1u64 << block_height_log2, 1u64 << block_depth_log2);
     let blocks_across = gob_columns;
-    let blocks_down = gob_rows / bh;
+    let blocks_down = u64::from(level.rows).div_ceil(8 * bh);
     let block = (z / bd) * blocks_down * blocks_across + (y / (8 * bh)) * blocks_across + x / 64;
     let gob = block * bh * bd + (z % bd) * bh + (y / 8) % bh;
-    let weight = if successor { [256, 128, 64, 32, 16] } else { [256, 128, 32, 64, 16] };
-    let bits = [(x / 32) % 2, (y / 4) % 2, (x / 16) % 2, (y / 2) % 2, y % 2];
-    gob * 512 + bits.iter().zip(weight).map(|(bit, weight)| bit * weight).sum::<u64>() + x % 16
+    let (x4, y1) = if successor { (64, 32) } else { (32, 64) };
+    gob * 512 + (x / 32) % 2 * 256 + (y / 4) % 2 * 128 + (x / 16) % 2 * x4 + (y / 2) % 2 * y1 + y % 2 * 16 + x % 16
 }
 
 fn noise(n: usize, seed: u32) -> Vec<u8> {
@@ -63,11 +62,15 @@ fn check(level: &LevelLayout, order: GobOrder, region: Region, padding: usize) {
             }
         }
     }
-    untile(&mut got, pitch, &stored, level, order, region).unwrap();
-    assert!(got == expected, "untile {level:?} {region:?}");
-    let mut got_level = stored;
-    tile(&mut got_level, level, order, region, &rows, pitch).unwrap();
-    assert!(got_level == expected_level, "tile {level:?} {region:?}");
+    let untouched = got.clone();
+    for kernel in [Kernel::Portable, Kernel::best()] {
+        got.copy_from_slice(&untouched);
+        untile_with(kernel, &mut got, pitch, &stored, level, order, region).unwrap();
+        assert!(got == expected, "untile {kernel:?} {order:?} {level:?} {region:?}");
+        let mut got_level = stored.clone();
+        tile_with(kernel, &mut got_level, level, order, region, &rows, pitch).unwrap();
+        assert!(got_level == expected_level, "tile {kernel:?} {order:?} {level:?} {region:?}");
+    }
 }
 
 #[test]
@@ -85,6 +88,7 @@ fn b305_orders_worked_out_by_hand() {
 
 #[test]
 fn b304_every_kind_of_level_against_the_address_formula() {
+    // Blocks of 1, 2, 3, 4, 6, 8, 12 and 16 bytes; compressed ones of both sizes.
     let formats = [
         Format::R8,
         Format::RG8,
@@ -98,37 +102,152 @@ fn b304_every_kind_of_level_against_the_address_formula() {
         Format::BPTC_UNORM,
         Format::RGBA_ASTC_6X5,
     ];
+    let packaged = |byte0| Some(PackagedLayout::from_bytes([byte0, 0, 0, 0, 0, 0, 0, 0]));
     let mut levels = 0;
     for format in formats {
-        for (target, depth, layers) in [(Target::D2, 1, 1), (Target::D3, 9, 1), (Target::Cube, 1, 6)] {
-            for (width, height) in [(1, 1), (37, 5), (70, 67), (64, 140)] {
+        for (target, depth, layers, samples) in [
+            (Target::D1, 1, 1, 1),
+            (Target::D2, 1, 1, 1),
+            (Target::D3, 5, 1, 1),
+            (Target::Cube, 1, 6, 1),
+            (Target::D2MultisampleArray, 1, 2, 4),
+        ] {
+            for (width, height) in [(1, 1), (37, 5), (70, 67), (21, 130)] {
                 for (flags, packaged) in [
                     (TextureFlags::empty(), None),
                     (TextureFlags::MINIMAL_LAYOUT, None),
-                    (TextureFlags::empty(), Some(PackagedLayout::from_bytes([0x12, 0, 0, 0, 0, 0, 0, 0]))),
+                    (TextureFlags::empty(), packaged(0x12)),
                     (TextureFlags::SPARSE, None),
+                    (TextureFlags::SPARSE, packaged(0x01)),
                 ] {
                     let input = LayoutInput {
                         target,
                         depth,
                         layers,
-                        levels: 4,
+                        samples,
+                        levels: if target.is_multisample() { 1 } else { 3 },
                         flags,
                         packaged,
                         ..LayoutInput::new_2d(format.info(), width, height)
                     };
                     let layout = Layout::new(&input).unwrap();
-                    for level in &layout.levels {
+                    for level in layout.levels.iter().filter(|l| l.size < 1 << 17) {
                         levels += 1;
-                        for order in [GobOrder::TegraX1, GobOrder::Successor] {
-                            check(level, order, Region::whole(level), levels % 3 * 4);
-                        }
+                        // Rows at an offset that is aligned to nothing, every third time.
+                        let order = [GobOrder::TegraX1, GobOrder::Successor][levels % 2];
+                        check(level, order, Region::whole(level), levels % 3 * 5);
                     }
                 }
             }
         }
     }
-    assert!(levels > 1_000, "{levels}");
+    assert!(levels >= 1_029, "{levels}");
+}
+
+/// Levels whose rows are many GOBs, so that every way through the inner loops is taken: runs of whole GOBs with all
+/// and with some rows, with an edge at both sides.
+#[test]
+fn b304_long_rows_and_their_edges() {
+    for format in [Format::RGBA8, Format::RGBA_ASTC_6X6, Format::R8, Format::RGB16F] {
+        let layout = Layout::new(&LayoutInput::new_2d(format.info(), 430, 45)).unwrap();
+        let level = &layout.levels[0];
+        for (x, w) in [(0, level.columns), (1, level.columns - 2), (level.columns / 3, level.columns / 2)] {
+            for (y, h) in [(0, level.rows), (1, level.rows - 1), (3, 2), (7, 1), (2, 4)] {
+                for order in [GobOrder::TegraX1, GobOrder::Successor] {
+                    let Some(h) = Some(h).filter(|h| y + h <= level.rows) else { continue };
+                    check(level, order, Region { x, y, z: 0, width: w, height: h, depth: 1 }, 3);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn b312_regions_in_place_equal_the_whole_level_method() {
+    for (format, size, layers) in [(Format::RGBA8, 64, 1), (Format::RGB_DXT1, 256, 1), (Format::RGBA16F, 64, 2)] {
+        let input = LayoutInput {
+            target: if layers > 1 { Target::D2Array } else { Target::D2 },
+            layers,
+            ..LayoutInput::new_2d(format.info(), size, size)
+        };
+        let layout = Layout::new(&input).unwrap();
+        let level = &layout.levels[0];
+        let whole = Region::whole(level);
+        let packed = Pitch::packed(level, &whole);
+        let order = GobOrder::TegraX1;
+        let stored = noise(layout.size as usize, 5);
+        for i in 0..15u32 {
+            // From one block to the whole level.
+            let (x, y) = if i == 14 { (0, 0) } else { (i * 7 % 40, i * 11 % 40) };
+            let (w, h) = match i {
+                0 => (1, 1),
+                14 => (level.columns, level.rows),
+                _ => (1 + i * 13 % (level.columns - x), 1 + i * 5 % (level.rows - y)),
+            };
+            let region = Region { x, y, z: 0, width: w, height: h, depth: 1 };
+            let pitch = Pitch::packed(level, &region);
+            let data = noise(pitch.slice, 100 + i);
+            for layer in 0..layers {
+                let at = layout.offset(0, layer).unwrap() as usize;
+                let mut in_place = stored.clone();
+                tile(&mut in_place[at..], level, order, region, &data, pitch).unwrap();
+
+                let mut rows = vec![0; level.packed_bytes() as usize];
+                untile(&mut rows, packed, &stored[at..], level, order, whole).unwrap();
+                for r in 0..h as usize {
+                    let to = (y as usize + r) * packed.row + x as usize * level.bytes_per_block as usize;
+                    rows[to..to + pitch.row].copy_from_slice(&data[r * pitch.row..][..pitch.row]);
+                }
+                let mut retiled = stored.clone();
+                tile(&mut retiled[at..], level, order, whole, &rows, packed).unwrap();
+                assert!(in_place == retiled, "{format:?} {region:?} layer {layer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn b719_picks_are_the_levels_blocks() {
+    let bc7 = Layout::new(&LayoutInput::new_2d(Format::BPTC_UNORM.info(), 1024, 1024)).unwrap();
+    let level = &bc7.levels[0];
+    // 256 x 256 blocks of 16 bytes: 4 KB is every 16th.
+    assert_eq!((picking_step(level, 4096), picked_extent(level, 16)), (16, [16, 16, 1]));
+    for (format, width, height) in [(Format::BPTC_UFLOAT, 1024, 1024), (Format::RGB16F, 133, 70)] {
+        let layout = Layout::new(&LayoutInput::new_2d(format.info(), width, height)).unwrap();
+        let level = &layout.levels[0];
+        let stored = noise(level.size as usize, 21);
+        let whole = Region::whole(level);
+        let packed = Pitch::packed(level, &whole);
+        let mut picks = Vec::new();
+        for order in [GobOrder::TegraX1, GobOrder::Successor] {
+            let step = picking_step(level, 4096);
+            assert!(picked_bytes(level, step) <= 4096 && picked_bytes(level, step - 1) > 4096);
+            let mut rows = vec![0; level.packed_bytes() as usize];
+            untile(&mut rows, packed, &stored, level, order, whole).unwrap();
+            let block = level.bytes_per_block as usize;
+            let expected: Vec<u8> = (0..level.rows as usize)
+                .step_by(step as usize)
+                .flat_map(|y| (0..level.columns as usize).step_by(step as usize).map(move |x| (x, y)))
+                .flat_map(|(x, y)| rows[y * packed.row + x * block..][..block].to_vec())
+                .collect();
+            let mut got = vec![0; picked_bytes(level, step) as usize];
+            pick(&mut got, &stored, level, order, step).unwrap();
+            assert!(got == expected, "{format:?} {order:?}");
+            assert!(pick(&mut got[1..], &stored, level, order, step).is_err());
+            assert!(pick(&mut got, &stored[1..], level, order, step).is_err());
+            picks.push(got);
+        }
+        assert!(picks[0] != picks[1] || format == Format::BPTC_UFLOAT, "the orders differ");
+    }
+    // A limit below one block leaves one block; linear levels are picked too.
+    assert_eq!(picked_bytes(level, picking_step(level, 1)), 16);
+    let linear = LayoutInput { flags: TextureFlags::LINEAR, ..LayoutInput::new_2d(Format::RGBA8.info(), 9, 5) };
+    let level = Layout::new(&linear).unwrap().levels[0];
+    let stored = noise(level.size as usize, 2);
+    let mut got = vec![0; picked_bytes(&level, 4) as usize];
+    pick(&mut got, &stored, &level, GobOrder::TegraX1, 4).unwrap();
+    let at = |x: usize, y: usize| &stored[y * 64 + 4 * x..][..4];
+    assert_eq!(got, [at(0, 0), at(4, 0), at(8, 0), at(0, 4), at(4, 4), at(8, 4)].concat());
 }
 
 #[test]
@@ -175,6 +294,14 @@ fn nothing_is_copied_out_of_bounds() {
     assert!(matches!(untile(&mut rows, small, &stored, level, order, whole), Err(SwizzleError::Pitch { .. })));
     let huge = Pitch { row: usize::MAX, slice: usize::MAX };
     assert!(matches!(untile(&mut rows, huge, &stored, level, order, whole), Err(SwizzleError::Rows { .. })));
+    // A description that contradicts itself is refused, whatever lengths are given.
+    let wrong = |columns| LevelLayout {
+        storage: Storage::BlockLinear { block_height_log2: 4, block_depth_log2: 0, gob_columns: columns },
+        ..*level
+    };
+    for level in [wrong(1), wrong(u64::MAX)] {
+        assert!(matches!(untile(&mut rows, packed, &stored, &level, order, whole), Err(SwizzleError::Level { .. })));
+    }
     // An empty region is no error and copies nothing.
     let mut none = [];
     assert_eq!(untile(&mut none, packed, &[], level, order, Region { width: 0, ..whole }), Ok(()));
