@@ -162,6 +162,25 @@ fn b304_long_rows_and_their_edges() {
     }
 }
 
+/// Large copies are written past the caches; they give the same bytes.
+#[test]
+fn b304_large_levels_are_the_same_bytes() {
+    let layout = Layout::new(&LayoutInput::new_2d(Format::RGBA8.info(), 1920, 1080)).unwrap();
+    let level = &layout.levels[0];
+    let rows = noise(level.packed_bytes() as usize, 17);
+    let whole = Region::whole(level);
+    let pitch = Pitch::packed(level, &whole);
+    for order in [GobOrder::TegraX1, GobOrder::Successor] {
+        let [mut fast, mut plain] = [vec![7; level.size as usize], vec![7; level.size as usize]];
+        tile(&mut fast, level, order, whole, &rows, pitch).unwrap();
+        tile_with(Kernel::Portable, &mut plain, level, order, whole, &rows, pitch).unwrap();
+        assert!(fast == plain, "{order:?}");
+        let mut back = vec![0; rows.len()];
+        untile(&mut back, pitch, &fast, level, order, whole).unwrap();
+        assert!(back == rows, "{order:?}");
+    }
+}
+
 #[test]
 fn b312_regions_in_place_equal_the_whole_level_method() {
     for (format, size, layers) in [(Format::RGBA8, 64, 1), (Format::RGB_DXT1, 256, 1), (Format::RGBA16F, 64, 2)] {

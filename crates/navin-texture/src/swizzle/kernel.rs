@@ -48,7 +48,15 @@ pub(super) struct Run {
     pub pitch: usize,
     /// First row within the GOBs, and the one after the last: 0 <= y.0 < y.1 <= 8.
     pub y: (usize, usize),
+    /// Whether GOBs are written past the caches: the copy is larger than what stays in them.
+    pub stream: bool,
 }
+
+/// Copies of this many bytes and more write GOBs past the caches. A plain store first reads the line that it
+/// overwrites; what no cache will keep is written faster without. Measured with 8 MB on a busy machine: 1.5 to 2
+/// times as fast, and slower below 5 MB, where the last-level cache keeps it. Rows are never written so: eight of them
+/// at a time with powers of two between them are more than the write buffers hold apart.
+pub(super) const STREAM_BYTES: usize = 6 << 20;
 
 /// Copies a run out of GOBs. `rows` is the first copied byte of row `y.0`.
 ///
@@ -74,6 +82,11 @@ pub(super) unsafe fn untile<const SUCCESSOR: bool>(kernel: Kernel, rows: *mut u8
 #[inline]
 pub(super) unsafe fn tile<const SUCCESSOR: bool>(kernel: Kernel, gobs: *mut u8, rows: *const u8, run: Run) {
     match kernel {
+        // SAFETY: as in `untile`; GOBs lie 512 bytes apart, so that one aligned one says the same of all.
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2 if run.stream && run.y == (0, 8) && gobs.addr().is_multiple_of(16) => unsafe {
+            avx2::tile_streaming::<SUCCESSOR>(gobs, rows, run);
+        },
         // SAFETY: as in `untile`.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 => unsafe { avx2::tile::<SUCCESSOR>(gobs, rows, run) },
@@ -141,7 +154,8 @@ mod portable {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_storeu_si256,
+        __m256i, _mm_loadu_si128, _mm_sfence, _mm_storeu_si128, _mm_stream_si128, _mm256_loadu_si256,
+        _mm256_permute2x128_si256, _mm256_storeu_si256,
     };
 
     use super::{Offsets, Run};
@@ -236,6 +250,26 @@ mod avx2 {
                 }
             }
         }
+    }
+
+    /// Whole GOBs in the order of their bytes, past the caches. The writes are ordered before it returns.
+    ///
+    /// # Safety
+    /// As [`super::tile`], on a machine with AVX2, with `run.y` of all rows and `gobs` aligned to 16 bytes.
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn tile_streaming<const SUCCESSOR: bool>(gobs: *mut u8, rows: *const u8, run: Run) {
+        for column in 0..run.columns {
+            // SAFETY: inside the run, see the caller's promise; the 32 pieces of 16 bytes are the whole GOB.
+            unsafe {
+                let gob = gobs.add(column * run.stride);
+                let from = rows.add(column * 64);
+                for (piece, (x, y)) in Offsets::<SUCCESSOR>::PIECES.into_iter().enumerate() {
+                    let bytes = _mm_loadu_si128(from.add(y * run.pitch + 16 * x).cast());
+                    _mm_stream_si128(gob.add(16 * piece).cast(), bytes);
+                }
+            }
+        }
+        _mm_sfence();
     }
 
     /// # Safety
