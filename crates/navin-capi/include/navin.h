@@ -20,6 +20,15 @@ NAVIN_API const char* navin_version(void);
  * A null pointer stays null whatever the base. */
 NAVIN_API void navin_set_base(void* base);
 
+/* Stops all GPU work, as a system asks of a program that goes to the background: returns when nothing runs on the
+ * GPU and nothing will until navin_resume. The guest goes on; what it submits is kept and runs after the resume, in
+ * order, and its waits for such work wait. Returns 1, or 0 when work that was already with the GPU had not ended
+ * after a few seconds (nothing new begins even then). From any thread, also before the guest's first call. */
+NAVIN_API int navin_suspend(void);
+
+/* Ends what navin_suspend began, however often it was called. */
+NAVIN_API void navin_resume(void);
+
 #ifdef __cplusplus
 }
 #endif

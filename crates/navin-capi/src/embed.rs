@@ -1,6 +1,6 @@
 //! The embedder's C API, declared in `include/navin.h`.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 /// This library's version, as `navin_version` gives it.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
@@ -16,4 +16,17 @@ pub extern "C" fn navin_version() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn navin_set_base(base: *mut c_void) {
     navin_abi::guest::set_base(base as usize);
+}
+
+/// Stops all GPU work: returns when nothing runs on the GPU and nothing will until [`navin_resume`]. See
+/// [`navin::lifecycle::suspend`]. 1, or 0 when work already with the GPU had not ended after a few seconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn navin_suspend() -> c_int {
+    c_int::from(navin::lifecycle::suspend())
+}
+
+/// Ends what [`navin_suspend`] began.
+#[unsafe(no_mangle)]
+pub extern "C" fn navin_resume() {
+    navin::lifecycle::resume();
 }

@@ -20,6 +20,16 @@ pub enum Validation {
     Fail,
 }
 
+/// What becomes of the process when the device is lost or its memory runs out again and again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeviceLoss {
+    /// It ends with exit code 6, a second after the guest's waits began to fail.
+    #[default]
+    End,
+    /// It goes on: the guest's waits fail and nothing it submits runs.
+    GoOn,
+}
+
 /// Where guest programs expect what the driver puts into constant banks 0 and 2
 /// (`facts/nvn_driver_constants.md`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,6 +70,12 @@ pub struct Config {
     pub constant_layout: ConstantLayoutChoice,
     /// Folder that each program's listing and SPIR-V are written to; `None` writes none.
     pub dump_shaders: Option<PathBuf>,
+    /// Guests' waits end on the GPU's own signal (B301); false: when the completion thread is through.
+    pub fast_wake: bool,
+    /// Every wait of the guest for a sync is logged, target `navin::waits`.
+    pub wait_ledger: bool,
+    /// What becomes of the process with the device gone.
+    pub on_device_loss: DeviceLoss,
     /// File descriptor of the pipe on which the driver writes its status lines (see [`crate::status`]).
     pub status_fd: Option<i32>,
     /// Things worth a line in the log: variables that look like settings and are none.
@@ -80,6 +96,9 @@ impl Default for Config {
             device: None,
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
+            fast_wake: true,
+            wait_ledger: false,
+            on_device_loss: DeviceLoss::End,
             status_fd: None,
             notes: Vec::new(),
         }
@@ -143,6 +162,19 @@ pub const KEYS: &[Key] = &[
         name: "dump_shaders",
         expects: "a folder",
         about: "write each program's listing and SPIR-V there",
+        in_file: true,
+    },
+    Key {
+        name: "fast_wake",
+        expects: "true or false",
+        about: "waits end on the GPU's own signal; false, for diagnosis: on the completion thread's",
+        in_file: true,
+    },
+    Key { name: "wait_ledger", expects: "true or false", about: "log every wait for a sync", in_file: true },
+    Key {
+        name: "on_device_loss",
+        expects: "end or go_on",
+        about: "what becomes of the process when the device is lost",
         in_file: true,
     },
     Key { name: "status_fd", expects: "an open file descriptor", about: "where status lines go", in_file: false },
@@ -350,6 +382,15 @@ impl Config {
                 }
             }
             "dump_shaders" => self.dump_shaders = Some(PathBuf::from(text)),
+            "fast_wake" => self.fast_wake = parse_bool(text).ok_or_else(bad)?,
+            "wait_ledger" => self.wait_ledger = parse_bool(text).ok_or_else(bad)?,
+            "on_device_loss" => {
+                self.on_device_loss = match text {
+                    "end" => DeviceLoss::End,
+                    "go_on" => DeviceLoss::GoOn,
+                    _ => return Err(bad()),
+                }
+            }
             "status_fd" => self.status_fd = Some(text.parse().ok().filter(|fd| *fd >= 0).ok_or_else(bad)?),
             _ => return Err(bad()),
         }
@@ -423,6 +464,9 @@ mod tests {
             device: Some("llvmpipe".into()),
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
+            fast_wake: true,
+            wait_ledger: false,
+            on_device_loss: DeviceLoss::End,
             status_fd: None,
             notes: vec![],
         };

@@ -1,34 +1,38 @@
 //! The driver: one for the process, opened with the first `nvnDeviceInitialize`, shared by every NVN device.
 //!
-//! It owns the Vulkan context, the tables that guest objects lead to, the scheduler, and the two threads behind
-//! it: the submit thread, which replays, and the completion thread, which publishes what finished work left.
+//! It owns the Vulkan context, the tables that guest objects lead to, the scheduler, and the three threads behind
+//! it: the submit thread, which replays, the completion thread, which publishes what finished work left
+//! ([`crate::host::completion`]), and the display thread, which shows frames ([`crate::host::display`]).
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
-use navin_sync::{EventSignal, QueueId, Scheduler, SignalMode, Ticket};
-use navin_vulkan::{Context, DeviceChoice, EncoderCounters, OpenOptions, QueueError, Validation};
-use parking_lot::{Condvar, Mutex};
+use navin_sync::{Completions, QueueId, Scheduler};
+use navin_vulkan::{Context, DeviceChoice, EncoderCounters, OpenOptions, Validation};
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::config::{self, Config};
+use crate::histogram::Histogram;
+use crate::host::completion::Completion;
 use crate::host::descriptors::Descriptors;
+use crate::host::display::Display;
+use crate::host::health::Health;
 use crate::host::pools::Pools;
 use crate::host::programs::Programs;
 use crate::host::textures::{Texture, Textures};
 use crate::host::windows::Windows;
-use crate::replay::present::{Frame, Present};
+use crate::replay::present::Present;
 use crate::replay::{Replayer, Work};
 use crate::status::Run;
 
 /// How long the submit thread sleeps while a queue waits for an event that guest code may write without a call.
 const EVENT_POLL: Duration = Duration::from_micros(200);
-/// How long the completion thread waits for the timeline at a time.
-const COMPLETION_WAIT: Duration = Duration::from_millis(100);
+/// How long a suspend waits for what the GPU has begun.
+const SUSPEND_WAIT: Duration = Duration::from_secs(5);
 
 /// Everything there is one of.
 pub(crate) struct Driver {
@@ -41,11 +45,14 @@ pub(crate) struct Driver {
     pub(crate) programs: Programs,
     pub(crate) windows: Windows,
     pub(crate) scheduler: Scheduler<Work, Present>,
-    pub(crate) completions: Completions,
+    pub(crate) completions: Completions<Completion>,
+    pub(crate) display: Display,
+    pub(crate) health: Health,
+    /// Zero of the driver's clock.
+    pub(crate) epoch: Instant,
     pub(crate) modes: Modes,
     pub(crate) counters: Counters,
     jobs: mpsc::Sender<Job>,
-    lost: AtomicBool,
 }
 
 /// Something that only the submit thread may do, in order with the work it has replayed.
@@ -60,13 +67,49 @@ pub(crate) fn get() -> Option<&'static Driver> {
 
 /// The driver, opened at the first call; `None` (said once, with what to do) when this machine has no device.
 pub(crate) fn open() -> Option<&'static Driver> {
-    *DRIVER.get_or_init(|| match start() {
+    let driver = *DRIVER.get_or_init(|| match start() {
         Ok(driver) => Some(driver),
         Err(e) => {
             fault!("", "{e}; nvnDeviceInitialize answers false");
             None
         }
-    })
+    });
+    if let Some(driver) = driver
+        && *SUSPENDED.lock()
+    {
+        // Asked for before there was a driver: there is no work yet to wait for.
+        driver.scheduler.suspend(Some(Duration::ZERO));
+    }
+    driver
+}
+
+/// Whether the embedder holds GPU work back, also before there is a driver (B234).
+static SUSPENDED: Mutex<bool> = Mutex::new(false);
+
+/// See [`crate::lifecycle::suspend`].
+pub(crate) fn suspend() -> bool {
+    let mut suspended = SUSPENDED.lock();
+    *suspended = true;
+    let Some(driver) = get() else { return true };
+    if !driver.scheduler.suspend(Some(SUSPEND_WAIT)) {
+        return false;
+    }
+    // Nobody submits any more: what the GPU has now is all.
+    let last = driver.context.queue().submitted();
+    let ended = navin_sync::Timeline::wait(driver, last, Some(SUSPEND_WAIT));
+    if ended == Ok(true) {
+        driver.publish(last);
+    }
+    ended != Ok(false)
+}
+
+/// See [`crate::lifecycle::resume`].
+pub(crate) fn resume() {
+    let mut suspended = SUSPENDED.lock();
+    *suspended = false;
+    if let Some(driver) = get() {
+        driver.scheduler.resume();
+    }
 }
 
 fn start() -> Result<&'static Driver, String> {
@@ -104,10 +147,12 @@ fn start() -> Result<&'static Driver, String> {
         windows: Windows::default(),
         scheduler: Scheduler::new(),
         completions: Completions::default(),
+        display: Display::default(),
+        health: Health::default(),
+        epoch: Instant::now(),
         modes: Modes::default(),
         counters: Counters::default(),
         jobs,
-        lost: AtomicBool::new(false),
     }));
     driver.run.device(&driver.context.report().device);
     driver.run.set_counters(|| driver.counters_json());
@@ -120,6 +165,7 @@ fn start() -> Result<&'static Driver, String> {
     unsafe { libc::atexit(drain_at_exit) };
     spawn("navin-submit", Box::new(move || driver.submit_thread(inbox)))?;
     spawn("navin-complete", Box::new(move || driver.completion_thread()))?;
+    spawn("navin-display", Box::new(move || driver.display_thread()))?;
     Ok(driver)
 }
 
@@ -127,11 +173,11 @@ fn start() -> Result<&'static Driver, String> {
 const EXIT_WAIT: Duration = Duration::from_secs(5);
 
 extern "C" fn drain_at_exit() {
-    if let Some(driver) = get() {
+    if let Some(driver) = get().filter(|driver| !driver.scheduler.suspended()) {
         for queue in driver.scheduler.status() {
-            driver.scheduler.finish_within(queue.queue, Some(EXIT_WAIT));
+            driver.finish(queue.queue, Some(EXIT_WAIT));
         }
-        driver.completions.wait_empty(EXIT_WAIT);
+        driver.display.wait_empty(EXIT_WAIT);
     }
 }
 
@@ -159,28 +205,8 @@ impl Driver {
         self.ask(move |replayer| replayer.store(&texture));
     }
 
-    /// The device is gone: nothing waits for it any more.
-    pub(crate) fn lost(&self, error: &QueueError) {
-        let gone =
-            matches!(error, QueueError::Vulkan(result) if *result == navin_vulkan::vk::Result::ERROR_DEVICE_LOST);
-        if gone && !self.lost.swap(true, Ordering::AcqRel) {
-            fault!(
-                "B235",
-                "the Vulkan device is lost: submitted {}, completed {}; waits fail from now on",
-                self.context.queue().submitted(),
-                self.context.queue().completed()
-            );
-            self.scheduler.lose_device();
-        }
-    }
-
-    /// Whether the Vulkan device is gone.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
-    }
-
     /// Passes the validation layer's messages on to whoever runs the guest.
-    fn report_validation(&self) {
+    pub(crate) fn report_validation(&self) {
         if let Some(message) = self.context.take_validation_message() {
             self.run.validation_message(&message);
         }
@@ -191,64 +217,15 @@ impl Driver {
         loop {
             // Read before the looks at jobs and steps: what comes after them ends the sleep at once.
             let seen = self.scheduler.activity();
-            for job in inbox.try_iter() {
+            // Jobs may give work to the GPU, so they pass the same gate as steps (B234).
+            while let Some(_inside) = self.scheduler.enter() {
+                let Ok(job) = inbox.try_recv() else { break };
                 job(&mut replayer);
             }
             self.scheduler.run_ready(&mut replayer);
             self.report_validation();
             let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
             self.scheduler.wait_for_work(seen, timeout);
-        }
-    }
-
-    fn completion_thread(&'static self) {
-        loop {
-            let Some(next) = self.completions.next() else { continue };
-            while next.ticket > self.context.queue().completed() && !self.lost.load(Ordering::Acquire) {
-                if let Err(e) = self.context.queue().wait(next.ticket, COMPLETION_WAIT) {
-                    self.lost(&e);
-                }
-            }
-            match next.what {
-                What::Work(signals) => {
-                    for signal in signals {
-                        self.signal(&signal);
-                    }
-                    self.scheduler.complete(next.ticket);
-                }
-                What::Present(frame) => self.deliver(frame),
-            }
-            self.completions.delivered();
-        }
-    }
-
-    /// Publishes an event: its value is written after everything that its submission wrote (B229).
-    fn signal(&self, signal: &EventSignal) {
-        let written = self.pools.update_word(signal.address, |value| match signal.mode {
-            SignalMode::Write => signal.value,
-            SignalMode::Add => value.wrapping_add(signal.value),
-        });
-        if !written {
-            fault!(
-                key = signal.address,
-                "B229",
-                "an event at {:#x}, where no memory is: not signalled",
-                signal.address
-            );
-        }
-    }
-
-    fn deliver(&'static self, frame: Frame) {
-        if let Some(pixels) = frame.pixels
-            && let Some((width, height, rgba)) = pixels.picture()
-        {
-            self.run.frame(frame.index, width, height, &rgba);
-        }
-        self.counters.presents.fetch_add(1, Ordering::Relaxed);
-        frame.window.shown();
-        self.report_validation();
-        if self.run.frame_presented(frame.index) {
-            self.run.exit();
         }
     }
 
@@ -261,6 +238,8 @@ impl Driver {
             "device": self.context.report().device,
             "submissions": get(&c.submissions),
             "presents": get(&c.presents),
+            "in_flight": self.in_flight(),
+            "sync_wait_us": c.wait_time.json(),
             "encoder": encoder,
             "draws_without_program": get(&c.draws_without_program),
             "programs_translated": get(&c.programs_translated),
@@ -322,6 +301,8 @@ pub(crate) struct Counters {
     pub(crate) images_made: AtomicU64,
     pub(crate) texture_uploads: AtomicU64,
     pub(crate) texture_upload_bytes: AtomicU64,
+    /// How long guests' waits for syncs took.
+    pub(crate) wait_time: Histogram,
     encoder: Mutex<EncoderCounters>,
 }
 
@@ -339,76 +320,6 @@ impl Counters {
         sum.rendering_scopes += counted.rendering_scopes;
         sum.barriers += counted.barriers;
         sum.transfers += counted.transfers;
-    }
-}
-
-/// What the completion thread waits for, in submission order.
-#[derive(Default)]
-pub(crate) struct Completions {
-    queue: Mutex<Pending>,
-    arrived: Condvar,
-    emptied: Condvar,
-}
-
-#[derive(Default)]
-struct Pending {
-    queue: VecDeque<Next>,
-    /// The completion thread works on one that is no longer in the queue.
-    busy: bool,
-}
-
-struct Next {
-    ticket: Ticket,
-    what: What,
-}
-
-enum What {
-    Work(Vec<EventSignal>),
-    Present(Frame),
-}
-
-impl Completions {
-    /// Work with this ticket was given to the GPU.
-    pub(crate) fn submitted(&self, ticket: Ticket, signals: &[EventSignal]) {
-        self.push(Next { ticket, what: What::Work(signals.to_vec()) });
-    }
-
-    /// A frame is complete at this ticket.
-    pub(crate) fn presented(&self, ticket: Ticket, frame: Frame) {
-        self.push(Next { ticket, what: What::Present(frame) });
-    }
-
-    fn push(&self, next: Next) {
-        self.queue.lock().queue.push_back(next);
-        self.arrived.notify_one();
-    }
-
-    fn next(&self) -> Option<Next> {
-        let mut pending = self.queue.lock();
-        while pending.queue.is_empty() {
-            self.arrived.wait(&mut pending);
-        }
-        pending.busy = true;
-        pending.queue.pop_front()
-    }
-
-    fn delivered(&self) {
-        let mut pending = self.queue.lock();
-        pending.busy = false;
-        if pending.queue.is_empty() {
-            self.emptied.notify_all();
-        }
-    }
-
-    /// Waits until everything given so far has been published and shown.
-    fn wait_empty(&self, limit: Duration) {
-        let deadline = Instant::now() + limit;
-        let mut pending = self.queue.lock();
-        while pending.busy || !pending.queue.is_empty() {
-            if self.emptied.wait_until(&mut pending, deadline).timed_out() {
-                return;
-            }
-        }
     }
 }
 

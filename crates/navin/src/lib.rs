@@ -7,9 +7,11 @@
 //!
 //! # Lock order
 //!
-//! 1. the scheduler's own lock (`navin-sync`): held for state changes only, never while replaying or waiting;
-//! 2. a texture's content (`host::textures::Texture::content`): submit thread;
-//! 3. the tables of [`host`] (pools, textures, descriptors, programs, windows): leaves, held for a lookup or a
+//! 1. the completion lock (`navin_sync::Completions`): held from taking what finished work has to write to the end
+//!    of the writes (B301); under it only the tables of 4;
+//! 2. the scheduler's own lock (`navin-sync`): held for state changes only, never while replaying or waiting;
+//! 3. a texture's content (`host::textures::Texture::content`): submit thread;
+//! 4. the tables of [`host`] (pools, textures, descriptors, programs, windows): leaves, held for a lookup or a
 //!    change; none is taken while another is held.
 //!
 //! No lock is held across a guest callback or a wait.
@@ -18,7 +20,9 @@ pub mod config;
 mod crash;
 mod driver;
 pub mod entry;
+mod histogram;
 mod host;
+pub mod lifecycle;
 mod replay;
 pub mod sink;
 pub mod status;

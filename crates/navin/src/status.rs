@@ -32,6 +32,8 @@ use crate::sink::{self, FrameSink};
 pub const EXIT_VALIDATION: i32 = 4;
 /// Exit code of a strict run with fault lines.
 pub const EXIT_FAULTS: i32 = 5;
+/// Exit code of a run that lost the device.
+pub const EXIT_DEVICE_LOST: i32 = 6;
 
 /// Set by the signal handler: end at the next present.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -188,6 +190,12 @@ impl Run {
     pub fn exit(&self) -> ! {
         self.finish();
         system::exit_at_once(self.exit_code())
+    }
+
+    /// Finishes the run and ends the process because there is no device any more (B645).
+    pub fn exit_device_lost(&self) -> ! {
+        self.finish();
+        system::exit_at_once(EXIT_DEVICE_LOST)
     }
 
     fn send(&self, event: &Value) {

@@ -25,6 +25,10 @@ type Bytes = Box<[u8]>;
 
 /// One stage of a program, translated.
 pub(crate) struct ProgramStage {
+    /// The program's serial.
+    pub(crate) serial: u64,
+    /// Names the machine code, as in the names of dumped files.
+    key: u64,
     pub(crate) stage: navin_shader::Stage,
     pub(crate) interface: Interface,
     pub(crate) layout: &'static ConstantLayoutTable,
@@ -156,7 +160,7 @@ impl Programs {
                     return false;
                 }
             };
-            if let Some(stage) = translate(driver, &parsed, control.clone(), code.clone()) {
+            if let Some(stage) = translate(driver, serial, &parsed, control.clone(), code.clone()) {
                 let slot = nvn_stage(stage.stage);
                 program.stages[slot] = Some(Arc::new(stage));
             }
@@ -171,6 +175,13 @@ impl Programs {
                 stage.finalized.store(true, Ordering::Release);
             }
         }
+    }
+
+    /// A program in words, for the watchdog (B235): its stages with the keys under which `dump_shaders` writes them.
+    pub(crate) fn describe(&self, serial: u64) -> String {
+        let Some(program) = self.get(serial) else { return format!("program {serial} (finalized)") };
+        let stages = program.stages.iter().flatten().map(|stage| format!("{} {:016x}", stage.stage, stage.key));
+        format!("program {serial} ({})", stages.collect::<Vec<_>>().join(", "))
     }
 
     /// Live programs.
@@ -288,7 +299,13 @@ fn options(driver: &Driver, layout: &'static ConstantLayoutTable) -> Options {
     options
 }
 
-fn translate(driver: &Driver, program: &GuestProgram<'_>, control: Box<[u8]>, code: Box<[u8]>) -> Option<ProgramStage> {
+fn translate(
+    driver: &Driver,
+    serial: u64,
+    program: &GuestProgram<'_>,
+    control: Box<[u8]>,
+    code: Box<[u8]>,
+) -> Option<ProgramStage> {
     let layout = layout_of(driver, &control).table();
     let options = options(driver, layout);
     let (interface, shader) = make(driver, program, &options, layout)?;
@@ -296,6 +313,8 @@ fn translate(driver: &Driver, program: &GuestProgram<'_>, control: Box<[u8]>, co
         .then(|| constant_buffer(driver, program.constants))
         .flatten();
     Some(ProgramStage {
+        serial,
+        key: program.key,
         stage: program.stage,
         interface,
         layout,

@@ -28,7 +28,7 @@ pub(crate) fn create(_flags: i32) -> u64 {
 /// Ends a queue once its work has run; what still waits then is dropped.
 pub(crate) fn destroy(queue: u64) {
     if let Some((driver, queue)) = known(queue) {
-        driver.scheduler.finish_within(queue, Some(FINALIZE_WAIT));
+        driver.finish(queue, Some(FINALIZE_WAIT));
         driver::destroy_queue(driver, queue);
     }
 }
@@ -82,10 +82,10 @@ pub(crate) fn flush(queue: u64) {
     let _ = known(queue);
 }
 
-/// Waits until everything submitted has ended.
+/// Waits until everything submitted has ended on the GPU; never for the display (B303).
 pub(crate) fn finish(queue: u64) {
     if let Some((driver, queue)) = known(queue) {
-        driver.scheduler.finish(queue);
+        driver.finish(queue, None);
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn acquire(queue: u64, window: u64) -> (i32, i32) {
 
 /// Whether the device behind the queue is gone.
 pub(crate) fn is_lost(_queue: u64) -> bool {
-    driver::get().is_some_and(Driver::is_lost)
+    driver::get().is_some_and(|driver| driver.health.is_lost())
 }
 
 fn give(driver: &Driver, queue: QueueId, steps: impl IntoIterator<Item = QueueStep>) -> bool {

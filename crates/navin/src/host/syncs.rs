@@ -22,7 +22,7 @@ pub(crate) fn destroy(sync: u64) {
 pub(crate) fn wait(sync: u64, timeout_ns: u64) -> NVNsyncWaitResult {
     let (Some(driver), Some(sync)) = (driver::get(), SyncId::from_raw(sync)) else { return NVNsyncWaitResult::FAILED };
     let timeout = (timeout_ns != u64::MAX).then(|| Duration::from_nanos(timeout_ns));
-    match driver.scheduler.wait(sync, timeout) {
+    match driver.wait_sync(sync, timeout) {
         WaitResult::AlreadySignaled => NVNsyncWaitResult::ALREADY_SIGNALED,
         WaitResult::ConditionSatisfied => NVNsyncWaitResult::CONDITION_SATISFIED,
         WaitResult::TimeoutExpired => NVNsyncWaitResult::TIMEOUT_EXPIRED,

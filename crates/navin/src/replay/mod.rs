@@ -18,7 +18,6 @@ mod transfer;
 use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use navin_abi::fault;
 use navin_abi::records::ViewDesc;
@@ -35,6 +34,7 @@ use navin_vulkan::{Access, Encoder};
 use self::residency::Residency;
 use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
 use crate::driver::Driver;
+use crate::host::completion::{Completion, Origin, Write};
 use crate::host::textures::Texture;
 
 /// A piece of a submission: records between two places where the queue may have to wait.
@@ -75,7 +75,8 @@ pub(crate) struct Piece<'a> {
     /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
     bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
-    signals: Vec<EventSignal>,
+    /// What the CPU has to write when the piece has ended.
+    pub(crate) completion: Completion,
 }
 
 impl Replayer {
@@ -101,18 +102,26 @@ impl Replayer {
         content::store(self.driver, texture);
     }
 
+    /// Encodes and submits a piece. What the CPU has to write for it is pushed before anybody can learn its ticket.
     fn run(&mut self, queue: QueueId, work: &Work) -> Executed {
         let driver = self.driver;
+        if !driver.completions.reserve() {
+            // The device is gone.
+            return Executed::default();
+        }
         self.residency.collect(driver, driver.context.queue().completed());
         let encoder = match driver.context.queue().begin() {
             Ok(encoder) => encoder,
             Err(e) => {
-                fault!("", "a submission could not be recorded ({e}): its commands are left out");
+                fault!("B644", "a submission could not be recorded ({e}): its commands are left out");
+                driver.lost(&e);
                 return Executed::default();
             }
         };
         let state = self.queues.entry(queue).or_default();
         state.invalidate();
+        let mut origin = Origin { queue: Some(queue), ..Origin::default() };
+        state.stages.iter().flat_map(|stage| &stage.program).for_each(|program| origin.bound(program.serial));
         let mut piece = Piece {
             driver,
             encoder,
@@ -124,25 +133,29 @@ impl Replayer {
             seen: [(0, 0); STAGES],
             bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
-            signals: Vec::new(),
+            completion: Completion { writes: Vec::new(), origin },
         };
         piece.encoder.barrier_all();
         piece.run(&work.stream, work.words.clone());
         // What the GPU wrote is visible to the CPU once the timeline says so.
         piece.encoder.barrier(Access::All, Access::Host);
-        let Piece { encoder, signals, .. } = piece;
+        let Piece { encoder, completion, .. } = piece;
         driver.counters.add_encoder(encoder.counters());
-        match driver.context.queue().submit(encoder) {
+        let signals = completion.signals();
+        let ticket = match driver.context.queue().submit(encoder) {
             Ok(ticket) => {
-                driver.counters.submissions.fetch_add(1, Ordering::Relaxed);
-                Executed { ticket, signals }
+                driver.count_submission();
+                ticket
             }
             Err(e) => {
                 fault!("B235", "a submission was refused ({e}): its commands are lost");
                 driver.lost(&e);
-                Executed { ticket: 0, signals }
+                // Its signals are not: whoever waits for them was promised them, behind what was submitted before.
+                driver.context.queue().submitted()
             }
-        }
+        };
+        driver.completions.push(ticket, completion);
+        Executed { ticket, signals }
     }
 }
 
@@ -152,9 +165,7 @@ impl Executor for Replayer {
 
     fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket) -> Executed {
         // One Vulkan queue: submission order and the barrier at each piece's start order it behind everything.
-        let executed = self.run(queue, &work);
-        self.driver.completions.submitted(executed.ticket, &executed.signals);
-        executed
+        self.run(queue, &work)
     }
 
     fn present(&mut self, _queue: QueueId, present: present::Present, after: Ticket) {
@@ -404,7 +415,10 @@ impl Piece<'_> {
             Record::Barrier(..) => self.encoder.barrier_all(),
             Record::SignalEvent(mode, event) => match SignalMode::from_raw(u32::from(mode.mode())) {
                 // Published on completion, with everything before it in the piece (B229).
-                Some(mode) => self.signals.push(EventSignal { address: event.event.get(), mode, value: event.value }),
+                Some(mode) => {
+                    let signal = EventSignal { address: event.event.get(), mode, value: event.value };
+                    self.completion.writes.push(Write::Event(signal));
+                }
                 None => {
                     fault!(key = mode.mode(), "B229", "event signal mode {} is not one of NVN's; not signalled", mode.mode());
                 }
@@ -504,6 +518,7 @@ impl Piece<'_> {
                 program
             }
         };
+        self.completion.origin.bound(serial);
         for (index, stage) in self.state.stages.iter_mut().enumerate() {
             if stages >> index & 1 != 0 {
                 stage.program = program.as_ref().and_then(|program| program.stages[index].clone());

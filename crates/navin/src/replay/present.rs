@@ -1,6 +1,6 @@
 //! Presents: a window texture on its way to the frame sink.
 //!
-//! The submit thread records the copy behind the queue's work; the completion thread converts the pixels and
+//! The submit thread records the copy behind the queue's work; the display thread converts the pixels and
 //! gives the frame to the run ([`crate::status`]) when the copy has ended. Without a display nothing paces a
 //! guest but its own waits and the number of its window textures.
 
@@ -65,7 +65,7 @@ impl Presenter {
                 }
             }
         }
-        driver.completions.presented(ticket, Frame { index, window: present.window, pixels });
+        driver.display.push(ticket, Frame { index, window: present.window, pixels });
     }
 
     fn record(&mut self, driver: &'static Driver, present: &Present) -> Option<(Pixels, Ticket)> {

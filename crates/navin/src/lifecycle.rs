@@ -1,0 +1,17 @@
+//! For whoever embeds Navin: holding back all GPU work, as a system asks of a program that goes to the background.
+
+use crate::driver;
+
+/// Stops all GPU work: returns when nothing runs on the GPU and nothing will until [`resume`] (B234).
+///
+/// The guest goes on. What it submits is kept and runs after [`resume`], in order; its waits for such work wait.
+/// False when work that was already with the GPU had not ended after a few seconds; nothing new begins even then.
+/// May be called before the guest has opened a device, from any thread, and again while suspended.
+pub fn suspend() -> bool {
+    driver::suspend()
+}
+
+/// Ends what [`suspend`] began, however often that was called.
+pub fn resume() {
+    driver::resume();
+}
