@@ -9,11 +9,13 @@
 //! - [`address_space`]: reservations and the interval map from addresses to pools.
 //! - [`pool`]: flags, validation, and what is known of one pool.
 //! - [`page_table`]: the image of the two-level table.
+//! - [`tracking`]: which of that memory the CPU has written.
 
 pub mod address_space;
 mod free_ranges;
 pub mod page_table;
 pub mod pool;
+pub mod tracking;
 pub mod virtual_pool;
 
 pub use address_space::{AddressReader, AddressSpace, Lookup, Mapping, NearestVirtual, Reservation, SpaceError};
