@@ -19,7 +19,7 @@ pub mod tracking;
 pub mod virtual_pool;
 
 pub use address_space::{AddressReader, AddressSpace, Lookup, Mapping, NearestVirtual, Reservation, SpaceError};
-pub use page_table::{PageTable, PageWrite};
+pub use page_table::{PageSize, PageTable, PageWrite};
 pub use pool::{CpuAccess, GpuAccess, Pool, PoolDesc, PoolError, PoolFlags, PoolId, PoolIds, Storage};
 pub use virtual_pool::VirtualPool;
 

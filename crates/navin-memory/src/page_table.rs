@@ -1,72 +1,91 @@
-//! The table that shaders walk to dereference a raw GPU address.
+//! The table that shaders walk to dereference a raw GPU address: which pools are in it, and what to write for them.
 //!
-//! Two levels (docs/ARCHITECTURE.md, set 0 binding 33): the root has 4,096 entries of 256 MB each, every one the
-//! device address of a leaf; a leaf has 4,096 entries of 64 KB each, every one the device address of the page's
-//! first byte. A shader computes `leaf[(address >> 16) & 4095] + (address & 0xFFFF)`. No entry is ever invalid:
-//! what is not mapped leads to the zero page, and a root entry with nothing in it to leaf 0, which is all zero
-//! page, so that no raw access can fault the device.
+//! Two levels (docs/ARCHITECTURE.md, set 0 binding 33): a root of 4,096 leaves, each for 256 MB, and leaves of 4,096
+//! entries, each for 64 KB. An entry is the device address of a page, or leads to a *split table* of 16 addresses of
+//! 4 KB pages. What is not mapped leads to the zero page, so no raw access can fault the device (B113).
 //!
-//! This is the pure half: it keeps what the table holds and says what to write where. `navin-vulkan` carries the
-//! writes out, in order, before the submission that may need them; each value is 8 aligned bytes, so a shader in
-//! flight reads the old or the new one. A leaf, once made, stays with its root entry: work in flight may still be
-//! walking it, and the address space gives out low addresses first.
+//! This is the pure half. A pool is in the table once the guest, or a descriptor, has taken an address in it, and
+//! only then (B642): [`publish`](PageTable::publish). The last big page of a pool that does not fill it is split, so
+//! that a raw access behind the pool's end reads 0; so is every big page of a virtual pool whose 4 KB pages are not
+//! side by side in one physical pool. What comes out are [`PageWrite`]s; `navin-vulkan`'s tables carry them out, in
+//! order, before the submission that may need them. They own the leaves and split tables, and keep a split table that
+//! a write makes superfluous until no submitted work can be walking it.
 
-use crate::{ADDRESS_BITS, BIG_PAGE, GpuRange};
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::{ADDRESS_END, BIG_PAGE, GpuRange, PoolId, SMALL_PAGE, VirtualPool};
 
 /// Entries of the root.
 pub const ROOT_ENTRIES: u32 = 4096;
 /// Entries of a leaf.
 pub const LEAF_ENTRIES: u32 = 4096;
+/// Entries of a split table.
+pub const SPLIT_ENTRIES: u32 = (BIG_PAGE / SMALL_PAGE) as u32;
 /// Bytes of GPU addresses under one leaf: 256 MB.
 pub const LEAF_SPAN: u64 = LEAF_ENTRIES as u64 * BIG_PAGE;
-/// Bytes of a leaf in the GPU buffer.
-pub const LEAF_BYTES: u64 = LEAF_ENTRIES as u64 * 8;
-/// The leaf of addresses with nothing mapped.
-pub const ZERO_LEAF: u32 = 0;
+/// Device addresses are multiples of this: shaders read words, and an entry's bit 0 tells a split table.
+pub const DEVICE_ALIGNMENT: u64 = 4;
 
-const _: () = assert!(ROOT_ENTRIES as u64 * LEAF_SPAN == 1 << ADDRESS_BITS);
+const _: () = assert!(ROOT_ENTRIES as u64 * LEAF_SPAN == ADDRESS_END);
 
-/// One change of the table's GPU image.
+/// Where a write goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageWrite {
-    /// Entries `first .. first + count` of a leaf become `value`, `value + step`, `value + 2 step` ...
-    Leaf {
-        /// Which leaf: its buffer offset is `leaf *` [`LEAF_BYTES`].
-        leaf: u32,
-        /// First entry.
-        first: u32,
-        /// Number of entries, at least 1; `first + count <= 4096`.
-        count: u32,
-        /// Device address of the first.
-        value: u64,
-        /// 64 KB for a mapping, 0 for the zero page.
-        step: u64,
-    },
-    /// A root entry becomes the device address of a leaf, all of whose entries have been written before.
-    Root {
-        /// Which entry: `address >> 28`.
+pub enum PageSize {
+    /// Entries of a leaf, 64 KB each. Split tables that were under them are not walked any more.
+    Big,
+    /// 4 KB pages of entry `entry` of the leaf. Its other 4 KB pages stay what they were.
+    Small {
+        /// Which entry: `address >> 16 & 4095`.
         entry: u32,
-        /// Which leaf.
-        leaf: u32,
     },
+}
+
+/// One change of the table: `count` pages from page `first` on show consecutive device memory, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageWrite {
+    /// Which leaf: `address >> 28`.
+    pub leaf: u32,
+    /// Big or small pages.
+    pub size: PageSize,
+    /// The first page: of the leaf, or of the entry.
+    pub first: u32,
+    /// Number of pages, at least 1; they are all in the leaf, or in the entry.
+    pub count: u32,
+    /// Device address of the first page; 0: the pages are unmapped.
+    pub device: u64,
 }
 
 impl PageWrite {
-    /// The values of a leaf write, in order; none for a root write.
-    pub fn values(self) -> impl Iterator<Item = u64> {
-        let (count, value, step) = match self {
-            Self::Leaf { count, value, step, .. } => (count, value, step),
-            Self::Root { .. } => (0, 0, 0),
-        };
-        (0..u64::from(count)).map(move |i| value.wrapping_add(i * step))
+    /// Bytes of a page.
+    pub fn page_bytes(&self) -> u64 {
+        match self.size {
+            PageSize::Big => BIG_PAGE,
+            PageSize::Small { .. } => SMALL_PAGE,
+        }
+    }
+
+    /// The device address of each page, 0 for unmapped ones.
+    pub fn addresses(&self) -> impl Iterator<Item = u64> + use<> {
+        let (device, step) = (self.device, if self.device == 0 { 0 } else { self.page_bytes() });
+        (0..u64::from(self.count)).map(move |page| device + page * step)
+    }
+
+    /// GPU address of the first page.
+    pub fn address(&self) -> u64 {
+        let leaf = u64::from(self.leaf) * LEAF_SPAN;
+        match self.size {
+            PageSize::Big => leaf + u64::from(self.first) * BIG_PAGE,
+            PageSize::Small { entry } => leaf + u64::from(entry) * BIG_PAGE + u64::from(self.first) * SMALL_PAGE,
+        }
     }
 }
 
-/// Why a mapping cannot be put into the table.
+/// Why a pool cannot be put into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// The range does not begin at a big page, or is empty.
-    #[error("{size:#x} bytes at {start:#x} are no range of big pages")]
+    /// The range does not begin at a big page, is no multiple of 4 KB, or is empty.
+    #[error("{size:#x} bytes at {start:#x} are no pool's range")]
     Unaligned {
         /// First address.
         start: u64,
@@ -81,130 +100,167 @@ pub enum PageError {
         /// Bytes.
         size: u64,
     },
+    /// A device address of 0, or one that shaders cannot read words at.
+    #[error("{device:#x} is no device address of a page")]
+    Device {
+        /// The address.
+        device: u64,
+    },
 }
 
-/// The table's content.
-#[derive(Debug)]
+/// Which pools are in the table.
+#[derive(Debug, Default)]
 pub struct PageTable {
-    zero_page: u64,
-    /// Leaf of each root entry.
-    root: Vec<u32>,
-    /// Entries of each leaf; leaf 0 is never written after its making.
-    leaves: Vec<Box<[u64]>>,
+    pools: HashMap<PoolId, GpuRange>,
 }
 
 impl PageTable {
-    /// An empty table over the 64 KB zero page at this device address, and the writes that make it.
-    pub fn new(zero_page: u64) -> (Self, Vec<PageWrite>) {
-        let table = Self {
-            zero_page,
-            root: vec![ZERO_LEAF; ROOT_ENTRIES as usize],
-            leaves: vec![vec![zero_page; LEAF_ENTRIES as usize].into()],
-        };
-        let mut writes = vec![table.empty_leaf(ZERO_LEAF)];
-        writes.extend((0..ROOT_ENTRIES).map(|entry| PageWrite::Root { entry, leaf: ZERO_LEAF }));
-        (table, writes)
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    fn empty_leaf(&self, leaf: u32) -> PageWrite {
-        PageWrite::Leaf { leaf, first: 0, count: LEAF_ENTRIES, value: self.zero_page, step: 0 }
-    }
-
-    /// Maps the big pages of `range` to consecutive device addresses from `device` on, and appends the writes.
-    ///
-    /// A last page that the range fills only in part is mapped whole: a shader that reads past the pool's end in
-    /// it reads device memory behind the pool. The caller either has a device buffer of whole big pages there, or
-    /// leaves that page out and maps a padded copy; see [`partial_tail`].
+    /// Puts a pool into the table whose memory lies at `device`, and appends the writes. False, and no writes, when it
+    /// is there already: asking at every address that is taken costs one look-up.
     ///
     /// # Errors
     /// [`PageError`]; nothing is changed then.
-    pub fn map(&mut self, range: GpuRange, device: u64, writes: &mut Vec<PageWrite>) -> Result<(), PageError> {
-        let pages = pages(range)?;
-        self.set(pages, device, BIG_PAGE, true, writes);
-        Ok(())
+    pub fn publish(
+        &mut self,
+        pool: PoolId,
+        range: GpuRange,
+        device: u64,
+        writes: &mut Vec<PageWrite>,
+    ) -> Result<bool, PageError> {
+        if self.pools.contains_key(&pool) {
+            return Ok(false);
+        }
+        check(range)?;
+        if device == 0 || !device.is_multiple_of(DEVICE_ALIGNMENT) {
+            return Err(PageError::Device { device });
+        }
+        write(range.start, padded(range.size), [(range.size, device)], writes);
+        self.pools.insert(pool, range);
+        Ok(true)
     }
 
-    /// Leads the big pages of `range` to the zero page, and appends the writes.
+    /// Puts a virtual pool into the table; `device` gives the device address of a physical pool's first byte, `None`
+    /// where the GPU does not reach it. As [`publish`](Self::publish) otherwise.
     ///
     /// # Errors
-    /// [`PageError`]; nothing is changed then.
-    pub fn unmap(&mut self, range: GpuRange, writes: &mut Vec<PageWrite>) -> Result<(), PageError> {
-        let pages = pages(range)?;
-        self.set(pages, self.zero_page, 0, false, writes);
-        Ok(())
-    }
-
-    fn set(&mut self, pages: std::ops::Range<u64>, device: u64, step: u64, make: bool, writes: &mut Vec<PageWrite>) {
-        let per_leaf = u64::from(LEAF_ENTRIES);
-        let mut page = pages.start;
-        while page < pages.end {
-            let entry = (page / per_leaf) as u32;
-            let first = (page % per_leaf) as u32;
-            let count = (pages.end - page).min(per_leaf - u64::from(first)) as u32;
-            let value = device.wrapping_add((page - pages.start) * step);
-            page += u64::from(count);
-
-            let mut leaf = self.root[entry as usize];
-            let fresh = leaf == ZERO_LEAF;
-            if fresh {
-                if !make {
-                    continue;
+    /// As for [`publish`](Self::publish).
+    pub fn publish_virtual(
+        &mut self,
+        pool: &VirtualPool,
+        range: GpuRange,
+        device: impl Fn(PoolId) -> Option<u64>,
+        writes: &mut Vec<PageWrite>,
+    ) -> Result<bool, PageError> {
+        if self.pools.contains_key(&pool.id()) {
+            return Ok(false);
+        }
+        check(range)?;
+        self.pools.insert(pool.id(), range);
+        // Runs that share a big page are written once.
+        let mut next: Option<Range<u64>> = None;
+        for run in pool.run_list() {
+            let run = run.start - run.start % BIG_PAGE..run.end.next_multiple_of(BIG_PAGE);
+            match &mut next {
+                Some(last) if run.start <= last.end => last.end = run.end,
+                _ => {
+                    if let Some(last) = next.replace(run) {
+                        self.update(pool, last, &device, writes);
+                    }
                 }
-                leaf = self.leaves.len() as u32;
-                self.leaves.push(vec![self.zero_page; LEAF_ENTRIES as usize].into());
-                self.root[entry as usize] = leaf;
-                if count < LEAF_ENTRIES {
-                    writes.push(self.empty_leaf(leaf));
-                }
-            }
-            let write = PageWrite::Leaf { leaf, first, count, value, step };
-            let entries = &mut self.leaves[leaf as usize][first as usize..][..count as usize];
-            for (slot, value) in entries.iter_mut().zip(write.values()) {
-                *slot = value;
-            }
-            writes.push(write);
-            if fresh {
-                // Last, so that no shader finds a leaf before its entries.
-                writes.push(PageWrite::Root { entry, leaf });
             }
         }
+        if let Some(last) = next {
+            self.update(pool, last, &device, writes);
+        }
+        Ok(true)
     }
 
-    /// The device address that a shader computes for a GPU address; the address is taken modulo 2^40.
-    pub fn walk(&self, address: u64) -> u64 {
-        let leaf = self.root[(address >> 28) as usize % ROOT_ENTRIES as usize];
-        let page = self.leaves[leaf as usize][(address >> 16) as usize % LEAF_ENTRIES as usize];
-        page.wrapping_add(address % BIG_PAGE)
+    /// Appends the writes for bytes of a virtual pool that have changed (see
+    /// [`Committed::changed`](crate::virtual_pool::Committed::changed)); none when the pool is not in the table.
+    pub fn update(
+        &self,
+        pool: &VirtualPool,
+        changed: Range<u64>,
+        device: impl Fn(PoolId) -> Option<u64>,
+        writes: &mut Vec<PageWrite>,
+    ) {
+        let Some(range) = self.pools.get(&pool.id()) else { return };
+        let start = changed.start - changed.start % BIG_PAGE;
+        let size = padded(changed.end.min(range.size).saturating_sub(start));
+        let spans = pool.spans(start, size).map(|span| {
+            let memory = span.source.and_then(|(physical, offset)| Some(device(physical)? + offset));
+            (span.size, memory.filter(|memory| memory.is_multiple_of(DEVICE_ALIGNMENT)).unwrap_or(0))
+        });
+        write(range.start + start, size, spans, writes);
     }
 
-    /// How many leaves there are: the leaf buffer holds this many times [`LEAF_BYTES`].
-    pub fn leaves(&self) -> u32 {
-        self.leaves.len() as u32
+    /// Takes a pool out of the table and appends the writes; false when it was not there.
+    pub fn withdraw(&mut self, pool: PoolId, writes: &mut Vec<PageWrite>) -> bool {
+        let Some(range) = self.pools.remove(&pool) else { return false };
+        write(range.start, padded(range.size), [], writes);
+        true
     }
 
-    /// The leaf of a root entry, for a renderer that writes the table anew.
-    pub fn root(&self) -> &[u32] {
-        &self.root
+    /// Whether a pool is in the table.
+    pub fn contains(&self, pool: PoolId) -> bool {
+        self.pools.contains_key(&pool)
     }
 
-    /// The entries of a leaf; empty when there is no such leaf.
-    pub fn leaf(&self, leaf: u32) -> &[u64] {
-        self.leaves.get(leaf as usize).map_or(&[], |entries| entries)
+    /// How many pools are in the table (B642).
+    pub fn len(&self) -> usize {
+        self.pools.len()
+    }
+
+    /// Whether no pool is in the table.
+    pub fn is_empty(&self) -> bool {
+        self.pools.is_empty()
     }
 }
 
-/// Bytes of a pool of `size` bytes that lie in a last big page which they do not fill; 0 when they fill it.
-pub fn partial_tail(size: u64) -> u64 {
-    size % BIG_PAGE
+/// Bytes up to the end of the last big page.
+fn padded(size: u64) -> u64 {
+    size.next_multiple_of(BIG_PAGE)
 }
 
-/// Numbers of the first big page of a range and of the one past its last.
-fn pages(range: GpuRange) -> Result<std::ops::Range<u64>, PageError> {
+fn check(range: GpuRange) -> Result<(), PageError> {
     let GpuRange { start, size } = range;
-    if size == 0 || !start.is_multiple_of(BIG_PAGE) {
+    if size == 0 || !start.is_multiple_of(BIG_PAGE) || !size.is_multiple_of(SMALL_PAGE) {
         return Err(PageError::Unaligned { start, size });
     }
-    let end = start.checked_add(size).filter(|&end| end <= 1 << ADDRESS_BITS);
-    let end = end.ok_or(PageError::Outside { start, size })?;
-    Ok(start / BIG_PAGE..end.div_ceil(BIG_PAGE))
+    if start.checked_add(size).is_none_or(|end| end > ADDRESS_END) {
+        return Err(PageError::Outside { start, size });
+    }
+    Ok(())
+}
+
+/// Appends the writes for `size` bytes (whole big pages) at `start`. `spans` are sizes, in whole 4 KB pages, and
+/// device addresses (0: nothing), one behind the other; what they leave is unmapped.
+fn write(start: u64, size: u64, spans: impl IntoIterator<Item = (u64, u64)>, writes: &mut Vec<PageWrite>) {
+    let end = start + size;
+    let mut at = start;
+    for (bytes, device) in spans.into_iter().chain([(size, 0)]) {
+        let from = at;
+        let stop = (at + bytes).min(end);
+        while at < stop {
+            let leaf = (at / LEAF_SPAN) as u32;
+            let entry = (at % LEAF_SPAN / BIG_PAGE) as u32;
+            let big = if at.is_multiple_of(BIG_PAGE) { (stop - at) / BIG_PAGE } else { 0 };
+            let device = if device == 0 { 0 } else { device + (at - from) };
+            let write = if big > 0 {
+                let count = (big as u32).min(LEAF_ENTRIES - entry);
+                PageWrite { leaf, size: PageSize::Big, first: entry, count, device }
+            } else {
+                let first = (at % BIG_PAGE / SMALL_PAGE) as u32;
+                let count = ((stop - at) / SMALL_PAGE).min(u64::from(SPLIT_ENTRIES - first)) as u32;
+                PageWrite { leaf, size: PageSize::Small { entry }, first, count, device }
+            };
+            at += u64::from(write.count) * write.page_bytes();
+            writes.push(write);
+        }
+    }
 }

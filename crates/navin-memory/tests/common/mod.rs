@@ -1,0 +1,84 @@
+//! A host's memory in numbers, and short ways to ask a virtual pool.
+#![allow(dead_code, reason = "each test program uses what it needs")]
+
+use std::collections::BTreeMap;
+use std::io;
+
+use navin_memory::virtual_pool::{CommitError, Committed, HostMemory, MapRequest, Physical};
+use navin_memory::{PoolId, SMALL_PAGE, VirtualPool};
+
+pub const MB: u64 = 1 << 20;
+
+/// What each 4 KB page of a CPU range shows: pool and page of the file.
+#[derive(Debug, Default)]
+pub struct FakeHost {
+    pub pages: BTreeMap<u64, (PoolId, u64)>,
+    pub page_size: u64,
+    pub maps: usize,
+    pub unmaps: usize,
+    /// Maps fail while set.
+    pub full: bool,
+}
+
+impl FakeHost {
+    pub fn new(page_size: u64) -> Self {
+        Self { page_size, ..Self::default() }
+    }
+}
+
+impl HostMemory for FakeHost {
+    fn map(&mut self, offset: u64, size: u64, pool: PoolId, file_offset: u64) -> io::Result<()> {
+        assert!(size > 0 && [offset, size, file_offset].iter().all(|value| value.is_multiple_of(self.page_size)));
+        if self.full {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.maps += 1;
+        for page in 0..size / SMALL_PAGE {
+            self.pages.insert(offset / SMALL_PAGE + page, (pool, file_offset / SMALL_PAGE + page));
+        }
+        Ok(())
+    }
+
+    fn unmap(&mut self, offset: u64, size: u64) -> io::Result<()> {
+        assert!(size > 0 && [offset, size].iter().all(|value| value.is_multiple_of(self.page_size)));
+        self.unmaps += 1;
+        for page in 0..size / SMALL_PAGE {
+            self.pages.remove(&(offset / SMALL_PAGE + page));
+        }
+        Ok(())
+    }
+}
+
+/// A request in bytes.
+pub fn request(virtual_offset: u64, size: u64, physical: Option<(u64, u64)>) -> MapRequest {
+    MapRequest { physical: physical.map(|(pool, offset)| (PoolId(pool), offset)), virtual_offset, size }
+}
+
+/// Physical pools of 4 GB, each at the begin of a memfd of its own.
+pub fn physical(_: PoolId) -> Option<Physical> {
+    Some(Physical { size: 4 << 30, file_offset: Some(0) })
+}
+
+/// Plans and commits; the requests are good ones.
+pub fn map(pool: &VirtualPool, requests: &[MapRequest], after: u64, host: &mut FakeHost) -> Committed {
+    try_map(pool, requests, after, host).unwrap()
+}
+
+pub fn try_map(
+    pool: &VirtualPool,
+    requests: &[MapRequest],
+    after: u64,
+    host: &mut FakeHost,
+) -> Result<Committed, CommitError> {
+    let plan = pool.plan(requests, physical);
+    assert_eq!(plan.refused(), []);
+    pool.commit(plan, after, host)
+}
+
+/// The physical memory at an offset.
+pub fn at(pool: &VirtualPool, offset: u64) -> Option<(u64, u64)> {
+    match pool.resolve(offset, 1) {
+        Some(navin_memory::virtual_pool::Resolved::Mapped { pool, offset, .. }) => Some((pool.0, offset)),
+        _ => None,
+    }
+}
