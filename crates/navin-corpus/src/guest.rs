@@ -109,9 +109,11 @@ impl<'g> Tables<'g> {
         let zero_page = arena.buffer(PAGE, &[])?;
         let leaf = arena.buffer(ENTRIES as u64 * 8, &[])?;
         let empty_leaf = arena.buffer(ENTRIES as u64 * 8, bytemuck::cast_slice(&[zero_page.address; ENTRIES]))?;
-        let mut root = [empty_leaf.address; ENTRIES];
+        // Behind the entries, the zero page: stores there are left out.
+        let mut root = [empty_leaf.address; ENTRIES + 1];
         root[(FIRST_ADDRESS >> 28) as usize] = leaf.address;
-        let root = arena.buffer(ENTRIES as u64 * 8, bytemuck::cast_slice(&root))?;
+        root[ENTRIES] = zero_page.address;
+        let root = arena.buffer(size_of_val(&root) as u64, bytemuck::cast_slice(&root))?;
         for (at, buffer) in
             [(binding::TEXTURE_TABLE, texture_ids), (binding::SAMPLER_TABLE, sampler_ids), (binding::PAGE_TABLE, root)]
         {

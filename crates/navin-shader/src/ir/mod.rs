@@ -338,6 +338,9 @@ pub enum Atomic {
 }
 
 impl Atomic {
+    /// How many there are.
+    pub const COUNT: usize = 10;
+
     /// The operation of that number.
     pub fn from_number(n: u32) -> Atomic {
         [

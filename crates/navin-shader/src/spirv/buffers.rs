@@ -1,8 +1,9 @@
-//! Memory: constant banks, storage buffers, raw global memory, shared and local memory, atomics, barriers.
+//! Memory: constant banks, storage buffers, shared and local memory, atomics, barriers. Raw memory is in `global`.
 
 use rustc_hash::FxHashMap;
 
 use super::emit::{Context, Emitter, Made};
+use super::global::Global;
 use super::module::{Id, Type, put};
 use super::op::{self, decoration, storage};
 use crate::interface::binding;
@@ -19,6 +20,17 @@ struct BankUse {
     computed: bool,
 }
 
+/// What an atomic needs: a pointer, its operands, and the scope that it is seen in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtomicArgs {
+    pub pointer: Id,
+    pub value: Id,
+    /// Of compare-exchange alone.
+    pub expected: Id,
+    pub kind: Atomic,
+    pub scope: u32,
+}
+
 /// Buffers declared so far.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
@@ -31,7 +43,7 @@ pub(super) struct Buffers {
     words: Id,
     slots: [Id; 32],
     tables: [Id; 2],
-    page_function: Id,
+    pub(super) global: Global,
     shared: Id,
     local: Id,
     /// Where the entry block's first instruction goes.
@@ -48,7 +60,7 @@ impl Buffers {
         self.words = 0;
         self.slots = [0; 32];
         self.tables = [0; 2];
-        self.page_function = 0;
+        self.global = Global::default();
         self.shared = 0;
         self.local = 0;
         self.locals_at = 0;
@@ -198,74 +210,6 @@ impl Emitter {
         self.m.result(op::ACCESS_CHAIN, pointer, &[variable, zero, index])
     }
 
-    /// Pointer to the word at a raw address: a call of the function that walks the page table.
-    fn global_pointer(&mut self, c: &mut Context<'_, '_>, low: Value, high: Value) -> Id {
-        if self.buffers.page_function == 0 {
-            self.page_function();
-        }
-        c.interface.uses_page_table = true;
-        c.interface.requirements |= Requirements::DEVICE_ADDRESS;
-        let (low, high) = (self.uint(c, low), self.uint(c, high));
-        let uint = self.m.ty(Type::Uint);
-        let pointer = self.m.pointer(storage::PHYSICAL_STORAGE_BUFFER, uint);
-        self.m.result(op::FUNCTION_CALL, pointer, &[self.buffers.page_function, low, high])
-    }
-
-    /// `word *page(uint low, uint high)`: root, leaf, page, word. No address can fault: unmapped pages are zero pages.
-    fn page_function(&mut self) {
-        self.m.capability(op::capability::PHYSICAL_STORAGE_BUFFER_ADDRESSES);
-        let uint = self.m.ty(Type::Uint);
-        let pair = self.m.vector(Type::Uint, 2);
-        // Types of their own: laid-out arrays must not be shared with shared or local memory.
-        let table = self.m.id();
-        let (n_table, n_words) = (self.m.uint(4096), self.m.uint(16384));
-        put(&mut self.m.globals, op::TYPE_ARRAY, &[table, pair, n_table]);
-        self.m.decorate(table, decoration::ARRAY_STRIDE, &[8]);
-        let root_type = self.m.block(&[(table, 0)]);
-        let root = self.m.resource(storage::STORAGE_BUFFER, root_type, 0, binding::PAGE_TABLE);
-        self.m.decorate(root, decoration::NON_WRITABLE, &[]);
-        let words = self.m.id();
-        put(&mut self.m.globals, op::TYPE_ARRAY, &[words, uint, n_words]);
-        self.m.decorate(words, decoration::ARRAY_STRIDE, &[4]);
-        let page_type = self.m.block(&[(words, 0)]);
-        let class = storage::PHYSICAL_STORAGE_BUFFER;
-        let leaf_pointer = self.m.pointer(class, root_type);
-        let page_pointer = self.m.pointer(class, page_type);
-        let pair_pointer = self.m.pointer(class, pair);
-        let word_pointer = self.m.pointer(class, uint);
-        let root_pointer = self.m.pointer(storage::STORAGE_BUFFER, pair);
-        let function = self.m.id();
-        put(&mut self.m.globals, op::TYPE_FUNCTION, &[function, word_pointer, uint, uint]);
-        let n = [0, 2, 4, 16, 28, 0xFFF, 0x3FFF].map(|k| self.m.uint(k));
-        let [zero, two, four, sixteen, twenty_eight, entry, word] = n;
-        let name = self.m.id();
-        let (low, high, block) = (self.m.id(), self.m.id(), self.m.id());
-        let body = std::mem::take(&mut self.m.body);
-        self.m.statement(op::FUNCTION, &[word_pointer, name, 0, function]);
-        self.m.statement(op::FUNCTION_PARAMETER, &[uint, low]);
-        self.m.statement(op::FUNCTION_PARAMETER, &[uint, high]);
-        self.m.statement(op::LABEL, &[block]);
-        let a = self.m.result(op::SHIFT_LEFT_LOGICAL, uint, &[high, four]);
-        let b = self.m.result(op::SHIFT_RIGHT_LOGICAL, uint, &[low, twenty_eight]);
-        let a = self.m.result(op::BITWISE_OR, uint, &[a, b]);
-        let a = self.m.result(op::BITWISE_AND, uint, &[a, entry]);
-        let p = self.m.result(op::ACCESS_CHAIN, root_pointer, &[root, zero, a]);
-        let leaf = self.m.result(op::LOAD, pair, &[p]);
-        let leaf = self.m.result(op::BITCAST, leaf_pointer, &[leaf]);
-        let a = self.m.result(op::SHIFT_RIGHT_LOGICAL, uint, &[low, sixteen]);
-        let a = self.m.result(op::BITWISE_AND, uint, &[a, entry]);
-        let p = self.m.result(op::ACCESS_CHAIN, pair_pointer, &[leaf, zero, a]);
-        let page = self.m.result(op::LOAD, pair, &[p, 2, 8]);
-        let page = self.m.result(op::BITCAST, page_pointer, &[page]);
-        let a = self.m.result(op::SHIFT_RIGHT_LOGICAL, uint, &[low, two]);
-        let a = self.m.result(op::BITWISE_AND, uint, &[a, word]);
-        let p = self.m.result(op::ACCESS_CHAIN, word_pointer, &[page, zero, a]);
-        self.m.statement(op::RETURN_VALUE, &[p]);
-        self.m.statement(op::FUNCTION_END, &[]);
-        self.m.helpers = std::mem::replace(&mut self.m.body, body);
-        self.buffers.page_function = name;
-    }
-
     /// Pointer to a word of shared or local memory.
     fn near_pointer(&mut self, c: &mut Context<'_, '_>, index: Value, shared: bool) -> Id {
         let uint = self.m.ty(Type::Uint);
@@ -294,21 +238,10 @@ impl Emitter {
         self.m.result(op::ACCESS_CHAIN, pointer, &[variable, index])
     }
 
-    /// An atomic on `pointer`.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn atomic(
-        &mut self,
-        c: &mut Context<'_, '_>,
-        v: Value,
-        pointer: Id,
-        value: Value,
-        expected: Value,
-        kind: Atomic,
-        scope: u32,
-    ) {
-        let (value, uint, zero) = (self.uint(c, value), self.m.ty(Type::Uint), self.m.uint(0));
-        let scope = self.m.uint(scope);
-        let own = self.own(v);
+    /// An atomic, its result under the id `own`.
+    pub(super) fn atomic_as(&mut self, own: Id, args: AtomicArgs) {
+        let AtomicArgs { pointer, value, expected, kind, scope } = args;
+        let (uint, zero, scope) = (self.m.ty(Type::Uint), self.m.uint(0), self.m.uint(scope));
         let opcode = match kind {
             Atomic::Add => op::ATOMIC_I_ADD,
             Atomic::UMin => op::ATOMIC_U_MIN,
@@ -320,12 +253,27 @@ impl Emitter {
             Atomic::Xor => op::ATOMIC_XOR,
             Atomic::Exchange => op::ATOMIC_EXCHANGE,
             Atomic::CompareExchange => {
-                let expected = self.uint(c, expected);
                 let words = [pointer, scope, zero, zero, value, expected];
                 return self.m.result_as(own, op::ATOMIC_COMPARE_EXCHANGE, uint, &words);
             }
         };
         self.m.result_as(own, opcode, uint, &[pointer, scope, zero, value]);
+    }
+
+    /// The atomic `v` on `pointer`; `words` are its value and, for compare-exchange, what it expects.
+    pub(super) fn atomic(
+        &mut self,
+        c: &mut Context<'_, '_>,
+        v: Value,
+        pointer: Id,
+        words: [Value; 2],
+        kind: Atomic,
+        scope: u32,
+    ) {
+        let value = self.uint(c, words[0]);
+        let expected = if kind == Atomic::CompareExchange { self.uint(c, words[1]) } else { 0 };
+        let own = self.own(v);
+        self.atomic_as(own, AtomicArgs { pointer, value, expected, kind, scope });
     }
 
     /// Marks writes of graphics stages, which are optional features.
@@ -356,23 +304,17 @@ impl Emitter {
             Op::AtomicStorage => {
                 self.note_write(c);
                 let p = self.storage_pointer(c, args[0], Value(args[1]));
-                self.atomic(c, v, p, Value(args[2]), Value(args[3]), Atomic::from_number(args[4]), 1);
+                self.atomic(c, v, p, [Value(args[2]), Value(args[3])], Atomic::from_number(args[4]), 1);
             }
-            Op::LoadGlobal => {
-                let p = self.global_pointer(c, Value(args[0]), Value(args[1]));
-                let own = self.own(v);
-                self.m.result_as(own, op::LOAD, uint, &[p, 2, 4]);
-            }
+            Op::LoadGlobal => self.load_global(c, v, Value(args[0]), Value(args[1])),
             Op::StoreGlobal => {
                 self.note_write(c);
-                let p = self.global_pointer(c, Value(args[0]), Value(args[1]));
-                let value = self.uint(c, Value(args[2]));
-                self.m.statement(op::STORE, &[p, value, 2, 4]);
+                self.store_global(c, Value(args[0]), Value(args[1]), Value(args[2]));
             }
             Op::AtomicGlobal => {
                 self.note_write(c);
-                let p = self.global_pointer(c, Value(args[0]), Value(args[1]));
-                self.atomic(c, v, p, Value(args[2]), Value(args[3]), Atomic::from_number(args[4]), 1);
+                let words = [0, 1, 2, 3].map(|n| Value(args[n]));
+                self.atomic_global(c, v, words, Atomic::from_number(args[4]));
             }
             Op::LoadShared | Op::LoadLocal => {
                 let p = self.near_pointer(c, Value(args[0]), inst.op == Op::LoadShared);
@@ -386,7 +328,7 @@ impl Emitter {
             }
             Op::AtomicShared => {
                 let p = self.near_pointer(c, Value(args[0]), true);
-                self.atomic(c, v, p, Value(args[1]), Value(args[2]), Atomic::from_number(args[3]), 2);
+                self.atomic(c, v, p, [Value(args[1]), Value(args[2])], Atomic::from_number(args[3]), 2);
             }
             Op::Barrier => {
                 // Workgroup; acquire and release of shared, storage and image memory.

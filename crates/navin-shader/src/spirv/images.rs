@@ -539,7 +539,7 @@ impl Emitter {
             let texel = self.m.pointer(storage::IMAGE, uint);
             let zero = self.m.uint(0);
             let texel = self.m.result(op::IMAGE_TEXEL_POINTER, texel, &[p, coordinate, zero]);
-            return self.atomic(c, v, texel, access.data[0], access.data[1], access.atomic, 1);
+            return self.atomic(c, v, texel, [access.data[0], access.data[1]], access.atomic, 1);
         }
         let loaded = self.m.result(op::LOAD, image, &[p]);
         if !bound {

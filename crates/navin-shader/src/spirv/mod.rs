@@ -3,6 +3,7 @@
 mod arithmetic;
 mod buffers;
 mod emit;
+mod global;
 mod images;
 mod module;
 mod op;

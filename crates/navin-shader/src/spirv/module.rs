@@ -30,6 +30,8 @@ pub enum Type {
     Pointer(u32, Id),
     /// Structure of two equal members (extended products).
     Pair(Id),
+    /// Function that returns a type and takes so many [`Type::Uint`], at most 4.
+    Function(Id, u32),
 }
 
 /// The module being written. Buffers are kept between programs.
@@ -122,8 +124,9 @@ impl Module {
         if let Some(&id) = self.types.get(&t) {
             return id;
         }
-        let length = match t {
+        let needed = match t {
             Type::Array(_, n) => self.uint(n),
+            Type::Function(..) => self.ty(Type::Uint),
             _ => 0,
         };
         let id = self.id();
@@ -136,9 +139,13 @@ impl Module {
             Type::Float => put(g, op::TYPE_FLOAT, &[id, 32]),
             Type::Double => put(g, op::TYPE_FLOAT, &[id, 64]),
             Type::Vector(of, n) => put(g, op::TYPE_VECTOR, &[id, of, n]),
-            Type::Array(of, _) => put(g, op::TYPE_ARRAY, &[id, of, length]),
+            Type::Array(of, _) => put(g, op::TYPE_ARRAY, &[id, of, needed]),
             Type::Pointer(class, to) => put(g, op::TYPE_POINTER, &[id, class, to]),
             Type::Pair(of) => put(g, op::TYPE_STRUCT, &[id, of, of]),
+            Type::Function(returns, n) => {
+                let words = [id, returns, needed, needed, needed, needed];
+                put(g, op::TYPE_FUNCTION, &words[..2 + (n as usize).min(4)]);
+            }
         }
         self.types.insert(t, id);
         id
