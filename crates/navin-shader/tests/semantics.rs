@@ -1,32 +1,13 @@
 //! Meaning of instructions: words are assembled from the instruction table, their operands are constants, and what
 //! the translator folds is compared with plain Rust.
 
-use navin_shader::isa::table::{FIELD_NAMES, Field, Form, OP_NAMES, Op, ROWS};
+#[path = "common/assemble.rs"]
+mod assemble;
+
+use assemble::{compute, word};
+use navin_shader::isa::table::{Field, Form, Op};
 use navin_shader::{ConstantLayout, GuestProgram, Options, Translator};
 use proptest::prelude::*;
-
-/// Assembles one word: the row of `op` and `form`, guard true, the given fields.
-fn word(op: Op, form: Form, fields: &[(Field, u32)]) -> u64 {
-    let row = ROWS.iter().find(|r| r.op == op && r.form == form);
-    let row = row.unwrap_or_else(|| panic!("no row of {} {form:?}", OP_NAMES[op as usize]));
-    let mut word = row.value;
-    let put = |word: &mut u64, field: Field, value: u32| {
-        let place = row.fields.iter().find(|f| f.0 == field);
-        let &(_, low, width) = place.unwrap_or_else(|| panic!("no field {}", FIELD_NAMES[field as usize]));
-        assert!(u64::from(value) < 1 << width, "{} of {value:#x}", FIELD_NAMES[field as usize]);
-        *word |= u64::from(value) << low;
-    };
-    for (field, value) in [(Field::Pg, 7), (Field::Pd, 7), (Field::Pdn, 7), (Field::Ps, 7), (Field::Qmask, 15)] {
-        let named = fields.iter().any(|f| f.0 == field);
-        if !named && row.fields.iter().any(|f| f.0 == field) {
-            put(&mut word, field, value);
-        }
-    }
-    for &(field, value) in fields {
-        put(&mut word, field, value);
-    }
-    word
-}
 
 fn mov(register: u32, value: u32) -> u64 {
     word(Op::Mov32i, Form::I32, &[(Field::Dst, register), (Field::Imm32, value)])
@@ -48,22 +29,7 @@ fn run(values: [u32; 3], body: &[u64]) -> u32 {
     }
     words.push(word(Op::Stg, Form::M, &[(Field::Data, R), (Field::A, 4), (Field::E, 1), (Field::Size, 4)]));
     words.push(word(Op::Exit, Form::J, &[(Field::Cond, 15)]));
-    let mut code = Vec::new();
-    for w in words {
-        if code.len() % 32 == 0 {
-            code.extend_from_slice(&[0; 8]);
-        }
-        code.extend_from_slice(&w.to_le_bytes());
-    }
-    let mut control = vec![0u8; 1992];
-    let mut put = |at: usize, word: u32| control[at..at + 4].copy_from_slice(&word.to_le_bytes());
-    put(0, 0x9876_1234);
-    put(0x6F8, 0x50 + code.len() as u32);
-    put(0x708, 0x30);
-    put(0x714, 5);
-    let mut gpu = vec![0u8; 0x80];
-    gpu[..4].copy_from_slice(&0x1234_5678u32.to_le_bytes());
-    gpu.extend_from_slice(&code);
+    let (control, gpu) = compute(&words);
     let guest = GuestProgram::parse(&control, &gpu).expect("a whole program");
     let text = Translator::new().print_ir(&guest, &Options::new(ConstantLayout::Corpus)).expect("a translation");
     let line = text.lines().find(|l| l.contains("StoreStorage")).unwrap_or_else(|| panic!("no store in\n{text}"));

@@ -4,6 +4,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+#[cfg(unix)]
+pub mod memory;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,13 +71,18 @@ impl tracing::Subscriber for Printer {
 /// Opens a context. `None`, with a word on stderr, only where there is no Vulkan at all; a device that cannot be
 /// opened fails the test.
 pub fn open() -> Option<Fixture> {
+    open_with(OpenOptions::default())
+}
+
+/// Opens a context with options of the test's own; validation is this module's.
+pub fn open_with(options: OpenOptions) -> Option<Fixture> {
     let _ = tracing::subscriber::set_global_default(Printer);
     let validation = if std::env::var_os("NAVIN_VALIDATION").is_some_and(|value| value != "0") {
         Validation::On
     } else {
         Validation::Off
     };
-    match Context::open(&OpenOptions { validation, ..OpenOptions::default() }) {
+    match Context::open(&OpenOptions { validation, ..options }) {
         Ok(context) => Some(Fixture(context)),
         Err(error @ (OpenError::NoLoader(_) | OpenError::NoDevice)) => {
             eprintln!("SKIPPED: {error}");
