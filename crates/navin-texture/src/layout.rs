@@ -14,6 +14,10 @@ use thiserror::Error;
 
 use crate::format::FormatInfo;
 
+mod sparse;
+
+pub use sparse::{Tail, TileLayout};
+
 /// Bytes of one GOB.
 pub const GOB_BYTES: u64 = 512;
 /// Bytes of one row of a GOB.
@@ -345,7 +349,9 @@ impl Layout {
     /// For sizes, levels, samples or strides that no texture has; never panics or overflows.
     pub fn new(input: &LayoutInput) -> Result<Self, LayoutError> {
         let geometry = Geometry::new(input)?;
-        if input.flags.is_linear() { geometry.linear(input) } else { geometry.block_linear(input) }
+        // The texels of a buffer are one row, as the header of a buffer texture has them.
+        let rows = input.flags.is_linear() || input.target == Target::Buffer;
+        if rows { geometry.linear(input) } else { geometry.block_linear(input) }
     }
 
     /// Bytes from the texture's start to `level` of `layer`; none where there is no such subresource.
@@ -458,7 +464,7 @@ impl Geometry {
         let (levels, layer_size) = match self.forced_shape(input)? {
             Some(shape) => self.lay_out(input.format, shape)?,
             None => {
-                let automatic = self.lay_out(input.format, self.automatic_shape(input.format))?;
+                let automatic = self.lay_out(input.format, self.automatic_shape(input))?;
                 let minimal = BlockShape { height_log2: 0, depth_log2: 0, pad_log2: 0 };
                 match input.flags.contains(TextureFlags::MINIMAL_LAYOUT) {
                     // B307: the automatic blocks unless a whole layer is larger with them.
@@ -529,12 +535,16 @@ impl Geometry {
     }
 
     /// NVN's automatic shape: by the height for 2D, by the depth alone for 3D.
-    fn automatic_shape(&self, format: &FormatInfo) -> BlockShape {
-        let (_, [_, rows, slices]) = self.level_extent(format, 0);
+    fn automatic_shape(&self, input: &LayoutInput) -> BlockShape {
+        let (_, [_, rows, slices]) = self.level_extent(input.format, 0);
         let half_more = |n: u32| u64::from(n) + u64::from(n) / 2;
         if self.is_3d {
             let depth_log2 = half_more(slices).clamp(1, 16).ilog2() as u8;
             return BlockShape { height_log2: 0, depth_log2, pad_log2: 0 };
+        }
+        // The video decoder writes blocks of two GOBs.
+        if input.flags.contains(TextureFlags::VIDEO_DECODE) {
+            return BlockShape { height_log2: 1, depth_log2: 0, pad_log2: 0 };
         }
         let height_log2 = (half_more(rows) / GOB_HEIGHT).clamp(1, 16).ilog2() as u8;
         BlockShape { height_log2, depth_log2: 0, pad_log2: 0 }

@@ -6,8 +6,10 @@
 //! - [`layout`]: the texture builder asks how large a texture is and where each level lies; replay and the content
 //!   rules ask the same layout, so that there is one answer.
 //! - [`swizzle`]: CPU reads and writes of textures copy between rows and the GPU's block-linear order.
+//! - [`codec`]: texels as colours: decoders for every format, encoders for the uncompressed ones.
 //! - [`image`]: the present sink writes PNG files, end-to-end tests compare pictures.
 
+pub mod codec;
 pub mod format;
 pub mod image;
 pub mod layout;

@@ -3,7 +3,13 @@
 //! The table is generated from `facts/nvn_formats.tsv`; what needs emulation on Vulkan is derived here from the same
 //! columns. Vulkan formats are raw `VkFormat` numbers, because this crate knows no Vulkan binding.
 
+mod number;
+mod packing;
 mod table;
+
+pub use number::{f16_to_f32, f32_to_f16, linear_to_srgb, srgb_to_linear};
+pub(crate) use packing::component_to_u8;
+pub use packing::{Field, Number, Packing};
 
 /// An NVN format value that is in the table: `NVNformat`, 0 (`NVN_FORMAT_NONE`) to 156.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +31,43 @@ impl Format {
     pub fn info(self) -> &'static FormatInfo {
         // A `Format` is only made by the generated constants, whose values index the table.
         &TABLE[self.0 as usize]
+    }
+
+    /// The format with the given name, with or without `NVN_FORMAT_`, in either case (`rgba8`, `BPTC_UNORM`), or by
+    /// the names that files and Vulkan use for compressed ones (`BC7`, `BC7_SRGB`, `BC5_SNORM`, `ASTC_6x6`).
+    pub fn from_name(name: &str) -> Option<&'static FormatInfo> {
+        let name = name.trim().to_ascii_uppercase().replace('-', "_");
+        let name = name.strip_prefix("NVN_FORMAT_").unwrap_or(&name);
+        let bare = |info: &FormatInfo| info.name.trim_start_matches("NVN_FORMAT_").to_ascii_uppercase();
+        if let Some(info) = Self::all().find(|info| bare(info) == name) {
+            return Some(info);
+        }
+        let (base, suffix) = match name.split_once('_') {
+            Some(("ASTC", rest)) => {
+                let rest = rest.trim_end_matches("_UNORM");
+                return Self::all().find(|info| bare(info) == format!("RGBA_ASTC_{rest}"));
+            }
+            Some((base, suffix)) => (base, suffix),
+            None => (name, "UNORM"),
+        };
+        let format = match (base, suffix) {
+            ("BC1", "UNORM") => Self::RGBA_DXT1,
+            ("BC1", "SRGB") => Self::RGBA_DXT1_SRGB,
+            ("BC2", "UNORM") => Self::RGBA_DXT3,
+            ("BC2", "SRGB") => Self::RGBA_DXT3_SRGB,
+            ("BC3", "UNORM") => Self::RGBA_DXT5,
+            ("BC3", "SRGB") => Self::RGBA_DXT5_SRGB,
+            ("BC4", "UNORM") => Self::RGTC1_UNORM,
+            ("BC4", "SNORM") => Self::RGTC1_SNORM,
+            ("BC5", "UNORM") => Self::RGTC2_UNORM,
+            ("BC5", "SNORM") => Self::RGTC2_SNORM,
+            ("BC6H" | "BC6", "UNORM" | "UFLOAT") => Self::BPTC_UFLOAT,
+            ("BC6H" | "BC6", "SFLOAT" | "FLOAT") => Self::BPTC_SFLOAT,
+            ("BC7", "UNORM") => Self::BPTC_UNORM,
+            ("BC7", "SRGB") => Self::BPTC_UNORM_SRGB,
+            _ => return None,
+        };
+        Some(format.info())
     }
 
     /// All formats but `NVN_FORMAT_NONE`, by value.
@@ -184,6 +227,21 @@ impl FormatInfo {
     /// Whether texels come in blocks (BC, ASTC).
     pub const fn is_compressed(&self) -> bool {
         self.block_width > 1 || self.block_height > 1
+    }
+
+    /// The name without `NVN_FORMAT_`.
+    pub fn short_name(&self) -> &'static str {
+        self.name.strip_prefix("NVN_FORMAT_").unwrap_or(self.name)
+    }
+
+    /// The format with the same bytes on the other side of the sRGB curve: linear for an sRGB one and the reverse.
+    pub fn srgb_pair(&self) -> Option<&'static FormatInfo> {
+        let other = match self.class {
+            Class::Srgb => self.short_name().strip_suffix("_SRGB")?.to_owned(),
+            Class::Unorm => format!("{}_SRGB", self.short_name()),
+            _ => return None,
+        };
+        Format::all().find(|info| info.short_name() == other)
     }
 
     /// Whether the format is one of ASTC's.

@@ -1,0 +1,118 @@
+//! Compressed blocks, one at a time: BC by `bcdec_rs`, ASTC by `astc-decode`.
+//!
+//! Both crates are handed exactly the bytes of one block and an array for its texels; neither can read past the one or
+//! write past the other.
+
+use crate::format::{Class, Format, FormatInfo};
+
+/// Most texels of a block: 12 x 12.
+pub const MOST_TEXELS: usize = 144;
+
+/// Which decoder a format takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// BC1; whether the fourth colour can be transparent.
+    Bc1(bool),
+    Bc2,
+    Bc3,
+    /// BC4; whether signed.
+    Bc4(bool),
+    Bc5(bool),
+    Bc6h(bool),
+    Bc7,
+    Astc,
+}
+
+fn kind(info: &FormatInfo) -> Option<Kind> {
+    let signed = info.class == Class::Snorm || info.class == Class::Float;
+    Some(match info.format {
+        Format::RGB_DXT1 | Format::RGB_DXT1_SRGB => Kind::Bc1(false),
+        Format::RGBA_DXT1 | Format::RGBA_DXT1_SRGB => Kind::Bc1(true),
+        Format::RGBA_DXT3 | Format::RGBA_DXT3_SRGB => Kind::Bc2,
+        Format::RGBA_DXT5 | Format::RGBA_DXT5_SRGB => Kind::Bc3,
+        Format::RGTC1_UNORM | Format::RGTC1_SNORM => Kind::Bc4(signed),
+        Format::RGTC2_UNORM | Format::RGTC2_SNORM => Kind::Bc5(signed),
+        Format::BPTC_SFLOAT | Format::BPTC_UFLOAT => Kind::Bc6h(signed),
+        Format::BPTC_UNORM | Format::BPTC_UNORM_SRGB => Kind::Bc7,
+        _ if info.is_astc() => Kind::Astc,
+        _ => return None,
+    })
+}
+
+/// Decoder of a compressed format's blocks.
+#[derive(Clone, Copy)]
+pub struct BlockDecoder {
+    kind: Kind,
+    width: u32,
+    height: u32,
+}
+
+impl BlockDecoder {
+    /// None for formats that are not compressed.
+    pub fn new(info: &FormatInfo) -> Option<Self> {
+        Some(Self { kind: kind(info)?, width: info.block_width, height: info.block_height })
+    }
+
+    /// Whether blocks hold 8 bits a component: [`BlockDecoder::rgba8`]; else [`BlockDecoder::float`].
+    pub const fn is_rgba8(self) -> bool {
+        matches!(self.kind, Kind::Bc1(_) | Kind::Bc2 | Kind::Bc3 | Kind::Bc7 | Kind::Astc)
+    }
+
+    /// Decodes one block into 8 bits a component; only where [`BlockDecoder::is_rgba8`]. `block` shorter than the
+    /// format's block leaves `out` as it is.
+    pub fn rgba8(self, block: &[u8], out: &mut [[u8; 4]; MOST_TEXELS]) {
+        let decode: fn(&[u8], &mut [u8], usize) = match self.kind {
+            Kind::Bc1(_) if block.len() >= 8 => bcdec_rs::bc1,
+            Kind::Bc2 if block.len() >= 16 => bcdec_rs::bc2,
+            Kind::Bc3 if block.len() >= 16 => bcdec_rs::bc3,
+            Kind::Bc7 if block.len() >= 16 => bcdec_rs::bc7,
+            Kind::Astc => {
+                let Some(block) = block.first_chunk::<16>() else { return };
+                let width = self.width;
+                let footprint = astc_decode::Footprint::new(self.width, self.height);
+                // An illegal block, and one of the HDR profile, is the error colour of the specification, which the
+                // decoder has written.
+                let _legal = astc_decode::astc_decode_block(block, footprint, |x, y, texel| {
+                    if let Some(place) = out.get_mut((y * width + x) as usize) {
+                        *place = texel;
+                    }
+                });
+                return;
+            }
+            _ => return,
+        };
+        decode(block, out[..16].as_flattened_mut(), 16);
+        if self.kind == Kind::Bc1(false) {
+            out[..16].iter_mut().for_each(|texel| texel[3] = 255);
+        }
+    }
+
+    /// Decodes one block into linear floats; only where not [`BlockDecoder::is_rgba8`].
+    pub fn float(self, block: &[u8], out: &mut [[f32; 4]; MOST_TEXELS]) {
+        match self.kind {
+            Kind::Bc4(signed) if block.len() >= 8 => {
+                let mut red = [0.0; 16];
+                bcdec_rs::bc4_float(block, &mut red, 4, signed);
+                for (texel, r) in out.iter_mut().zip(red) {
+                    *texel = [r, 0.0, 0.0, 1.0];
+                }
+            }
+            Kind::Bc5(signed) if block.len() >= 16 => {
+                let mut both = [0.0; 32];
+                bcdec_rs::bc5_float(block, &mut both, 8, signed);
+                for (texel, rg) in out.iter_mut().zip(both.chunks_exact(2)) {
+                    *texel = [rg[0], rg[1], 0.0, 1.0];
+                }
+            }
+            Kind::Bc6h(signed) if block.len() >= 16 => {
+                let mut halves = [0u16; 48];
+                bcdec_rs::bc6h_half(block, &mut halves, 12, signed);
+                for (texel, rgb) in out.iter_mut().zip(halves.chunks_exact(3)) {
+                    let [r, g, b] = [rgb[0], rgb[1], rgb[2]].map(crate::format::f16_to_f32);
+                    *texel = [r, g, b, 1.0];
+                }
+            }
+            _ => {}
+        }
+    }
+}
