@@ -11,12 +11,14 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use parking_lot::Mutex;
 
+use crate::clock::{self, Clock};
 use crate::features::{Available, Features};
 use crate::gpu::{Gpu, GpuParts, Instance, PoolCounts};
 use crate::import::probe::{self, ImportProbe, ProtectionProbe};
 use crate::import::{DeviceLocalChoice, ImportChoice};
 use crate::layout::Layouts;
 use crate::memory::MemoryError;
+use crate::query::QueryPool;
 use crate::queue::Queue;
 use crate::report::Report;
 use crate::sampler::SamplerCache;
@@ -142,6 +144,8 @@ pub struct Limits {
     pub max_allocation: u64,
     /// Nanoseconds of a timestamp's unit; 0 when the queue has no timestamps.
     pub timestamp_period: f32,
+    /// Bits of a timestamp that count; 0 when the queue has none.
+    pub timestamp_bits: u32,
     /// Largest anisotropy, 1 for none.
     pub max_anisotropy: f32,
     /// Most viewports.
@@ -203,7 +207,7 @@ impl Context {
             probe.memfd_second,
             probe.dma_buf
         );
-        Ok(Arc::new(Context {
+        let context = Context {
             queue,
             tables,
             layouts,
@@ -214,7 +218,38 @@ impl Context {
             device_local: options.device_local,
             probe,
             gpu,
-        }))
+        };
+        context.start_clock();
+        Ok(Arc::new(context))
+    }
+
+    /// Lays the CPU's clock beside the device's.
+    fn start_clock(&self) {
+        let limits = &self.gpu.limits;
+        let mut clock = Clock::new(limits.timestamp_period, limits.timestamp_bits);
+        if clock.scale.is_some() {
+            match clock::device_now(&self.gpu).or_else(|| self.timestamp()) {
+                Some(ticks) => clock.calibrate(ticks),
+                None => clock.scale = None,
+            }
+        }
+        // A context is opened once; nobody has set it before.
+        let _ = self.gpu.clock.set(clock);
+    }
+
+    /// A timestamp, written by the device and waited for.
+    fn timestamp(&self) -> Option<u64> {
+        let pool = QueryPool::with_gpu(&self.gpu, vk::QueryType::TIMESTAMP, 1).ok()?;
+        let mut encoder = self.queue.begin().ok()?;
+        encoder.write_timestamp(&pool, 0);
+        let value = self.queue.submit(encoder).ok()?;
+        self.queue.wait(value, std::time::Duration::from_secs(1)).ok()?;
+        pool.results(0, 1).first().copied().flatten()
+    }
+
+    /// The time of the guest's GPU clock, in its ticks (see [`crate::clock`]): what reports of counters say.
+    pub fn guest_time(&self) -> u64 {
+        self.gpu.clock.get().map_or(0, |clock| clock.now(&self.gpu))
     }
 
     /// The queue that all work of the device goes to.
@@ -539,7 +574,7 @@ fn query_limits(
         instance.get_physical_device_queue_family_properties(physical)
     };
     let limits = two.properties.limits;
-    let timestamps = families.get(family as usize).is_some_and(|f| f.timestamp_valid_bits > 0);
+    let timestamp_bits = families.get(family as usize).map_or(0, |f| f.timestamp_valid_bits);
     let result = Limits {
         uniform_offset_alignment: limits.min_uniform_buffer_offset_alignment,
         storage_offset_alignment: limits.min_storage_buffer_offset_alignment,
@@ -549,7 +584,8 @@ fn query_limits(
         subgroup_size: v11.subgroup_size,
         host_import_alignment: host.min_imported_host_pointer_alignment,
         max_allocation: v11.max_memory_allocation_size,
-        timestamp_period: if timestamps { limits.timestamp_period } else { 0.0 },
+        timestamp_period: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
+        timestamp_bits,
         max_anisotropy: if features.anisotropy { limits.max_sampler_anisotropy } else { 1.0 },
         max_viewports: if features.multi_viewport { limits.max_viewports } else { 1 },
         max_texel_elements: limits.max_texel_buffer_elements,

@@ -39,6 +39,8 @@ pub struct Features {
     pub view_2d_of_3d: bool,
     /// `VK_EXT_conditional_rendering`.
     pub conditional_rendering: bool,
+    /// The CPU reads the device's clock (`VK_EXT_calibrated_timestamps`).
+    pub calibrated_timestamps: bool,
     /// Cube maps filtered within a face (`VK_EXT_non_seamless_cube_map`).
     pub non_seamless_cube: bool,
     /// `VK_EXT_line_rasterization`, rectangular lines.
@@ -138,7 +140,7 @@ pub(crate) struct Extensions(FxHashSet<&'static CStr>);
 
 const REQUIRED_EXTENSIONS: [&CStr; 2] = [ext::shader_object::NAME, ext::robustness2::NAME];
 
-const OPTIONAL_EXTENSIONS: [&CStr; 18] = [
+const OPTIONAL_EXTENSIONS: [&CStr; 19] = [
     ext::external_memory_host::NAME,
     khr::external_memory_fd::NAME,
     ext::external_memory_dma_buf::NAME,
@@ -151,6 +153,7 @@ const OPTIONAL_EXTENSIONS: [&CStr; 18] = [
     ext::primitive_topology_list_restart::NAME,
     ext::image_2d_view_of_3d::NAME,
     ext::conditional_rendering::NAME,
+    ext::calibrated_timestamps::NAME,
     ext::non_seamless_cube_map::NAME,
     ext::line_rasterization::NAME,
     ext::depth_range_unrestricted::NAME,
@@ -532,6 +535,7 @@ impl Available {
             patch_restart: on!(c.restart.primitive_topology_patch_list_restart),
             view_2d_of_3d: on!(c.view2d.image2_d_view_of3_d) && on!(c.view2d.sampler2_d_view_of3_d),
             conditional_rendering: on!(c.conditional.conditional_rendering),
+            calibrated_timestamps: self.extensions.has(ext::calibrated_timestamps::NAME),
             non_seamless_cube: on!(c.cube.non_seamless_cube_map),
             lines_rectangular: on!(c.lines.rectangular_lines),
             lines_bresenham: on!(c.lines.bresenham_lines),

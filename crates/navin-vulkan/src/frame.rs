@@ -10,6 +10,7 @@ use ash::vk;
 
 use crate::gpu::Gpu;
 use crate::layout::{CONSTANT_BANKS, Layouts, STAGE_SETS, STORAGE_SLOTS};
+use crate::query::{FrameQueries, FreeQueries};
 use crate::transient::{FreeBlocks, Transient};
 
 /// Sets allocated at once.
@@ -32,6 +33,7 @@ pub(crate) struct Frame {
     /// By stage set (0 for set 1).
     sets: [SetList; STAGE_SETS],
     pub(crate) transient: Transient,
+    pub(crate) queries: FrameQueries,
 }
 
 impl Frame {
@@ -50,6 +52,7 @@ impl Frame {
             descriptor_pools: Vec::new(),
             sets: Default::default(),
             transient: Transient::default(),
+            queries: FrameQueries::default(),
         };
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)
@@ -99,11 +102,12 @@ impl Frame {
     }
 
     /// Makes the frame ready for another submission. Its work must be complete or never submitted.
-    pub(crate) fn reset(&mut self, free: &FreeBlocks) -> Result<(), vk::Result> {
+    pub(crate) fn reset(&mut self, free: &FreeBlocks, queries: &FreeQueries) -> Result<(), vk::Result> {
         for list in &mut self.sets {
             list.next = 0;
         }
         self.transient.recycle(free);
+        self.queries.recycle(queries);
         // SAFETY: neither command buffer is pending.
         unsafe { self.gpu.device.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty()) }
     }

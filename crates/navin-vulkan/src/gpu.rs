@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::mem::ManuallyDrop;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk::Handle as _;
@@ -16,6 +17,7 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, 
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxBuildHasher;
 
+use crate::clock::Clock;
 use crate::context::Limits;
 use crate::features::Features;
 use crate::import::PoolMemory;
@@ -59,6 +61,8 @@ pub(crate) struct Gpu {
     pub(crate) host_import: Option<ext::external_memory_host::Device>,
     pub(crate) dma_buf: Option<khr::external_memory_fd::Device>,
     pub(crate) conditional: Option<ext::conditional_rendering::Device>,
+    /// Only where the device's own clock can be read.
+    pub(crate) calibrated: Option<ext::calibrated_timestamps::Device>,
     pub(crate) debug: Option<DebugUtils>,
     pub(crate) features: Features,
     pub(crate) limits: Limits,
@@ -70,10 +74,20 @@ pub(crate) struct Gpu {
     pub(crate) timeline: AtomicU64,
     /// Images that no submission has moved to layout GENERAL yet.
     pub(crate) fresh_images: Mutex<Vec<(vk::Image, vk::ImageAspectFlags)>>,
+    /// Set when the device is open, before anything is encoded.
+    pub(crate) clock: OnceLock<Clock>,
     formats: RwLock<HashMap<vk::Format, (vk::FormatFeatureFlags2, vk::FormatFeatureFlags2), FxBuildHasher>>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
     /// After the device: the instance is destroyed last.
     pub(crate) instance: Instance,
+}
+
+/// Whether the device's clock is among those that the CPU can read.
+fn device_clock(instance: &Instance, physical: vk::PhysicalDevice) -> bool {
+    let loader = ext::calibrated_timestamps::Instance::new(&instance._entry, &instance.raw);
+    // SAFETY: the device has the extension.
+    let domains = unsafe { loader.get_physical_device_calibrateable_time_domains(physical) };
+    domains.is_ok_and(|domains| domains.contains(&vk::TimeDomainEXT::DEVICE))
 }
 
 /// What [`Gpu`] is made of.
@@ -101,6 +115,8 @@ impl Gpu {
                 .features
                 .conditional_rendering
                 .then(|| ext::conditional_rendering::Device::new(raw, &parts.device)),
+            calibrated: (parts.features.calibrated_timestamps && device_clock(&parts.instance, parts.physical))
+                .then(|| ext::calibrated_timestamps::Device::new(raw, &parts.device)),
             debug: parts.labels.then(|| DebugUtils { device: ext::debug_utils::Device::new(raw, &parts.device) }),
             device: parts.device,
             physical: parts.physical,
@@ -113,6 +129,7 @@ impl Gpu {
             pools: PoolCounters::default(),
             timeline: AtomicU64::new(0),
             fresh_images: Mutex::default(),
+            clock: OnceLock::new(),
             formats: RwLock::default(),
             allocator: ManuallyDrop::new(Mutex::new(parts.allocator)),
             instance: parts.instance,

@@ -15,6 +15,7 @@
 //! everything ([`image`]), update-after-bind tables with null descriptors ([`tables`]), deferred destruction without
 //! lists of used objects ([`retire`]), clears folded into load operations (`encoder::clear`).
 
+pub mod clock;
 pub mod context;
 pub mod encoder;
 pub mod features;
@@ -41,9 +42,9 @@ pub use ash::vk;
 
 pub use context::{Context, DeviceChoice, Limits, OpenError, OpenOptions, Validation};
 pub use encoder::{
-    Access, Attachment, Blend, BlendAttachment, BufferRange, Depth, DepthBias, DrawError, Encoder, EncoderCounters,
-    IndexBuffer, InputAssembly, Multisample, Rasterization, Scissor, Stencil, StencilFace, Targets, VertexAttribute,
-    VertexBinding, VertexInput, Viewport,
+    Access, Attachment, Blend, BlendAttachment, BufferRange, Counter, CounterMemory, Counting, Depth, DepthBias,
+    DrawError, Encoder, EncoderCounters, IndexBuffer, InputAssembly, Multisample, Rasterization, Scissor, Stencil,
+    StencilFace, Targets, VertexAttribute, VertexBinding, VertexInput, Viewport,
 };
 pub use features::Features;
 pub use format::format_aspects;

@@ -1,13 +1,33 @@
 //! Query pools: timestamps, occlusion, statistics.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;
+use parking_lot::Mutex;
 
 use crate::context::Context;
+use crate::encoder::QueryKind;
 use crate::gpu::Gpu;
 use crate::memory::MemoryError;
 use crate::retire::Garbage;
+
+/// Where each result of a statistics query is: Vulkan orders them by their bits.
+pub(crate) mod statistic {
+    pub(crate) const VERTICES: u32 = 0;
+    pub(crate) const PRIMITIVES: u32 = 1;
+    pub(crate) const VERTEX_RUNS: u32 = 2;
+    pub(crate) const GEOMETRY_RUNS: u32 = 3;
+    pub(crate) const GEOMETRY_PRIMITIVES: u32 = 4;
+    pub(crate) const CLIPPER_INPUT: u32 = 5;
+    pub(crate) const CLIPPER_OUTPUT: u32 = 6;
+    pub(crate) const FRAGMENT_RUNS: u32 = 7;
+    pub(crate) const CONTROL_PATCHES: u32 = 8;
+    pub(crate) const EVALUATION_RUNS: u32 = 9;
+    /// Results of a query.
+    pub(crate) const COUNT: u32 = 10;
+}
 
 /// A pool of queries. Dropping it at any time is safe.
 pub struct QueryPool {
@@ -22,7 +42,10 @@ impl QueryPool {
     /// # Errors
     /// Out of memory, or a kind that the device lacks.
     pub fn new(context: &Arc<Context>, kind: vk::QueryType, count: u32) -> Result<QueryPool, MemoryError> {
-        let gpu = &context.gpu;
+        Self::with_gpu(&context.gpu, kind, count)
+    }
+
+    pub(crate) fn with_gpu(gpu: &Arc<Gpu>, kind: vk::QueryType, count: u32) -> Result<QueryPool, MemoryError> {
         let count = count.max(1);
         let lacking = match kind {
             vk::QueryType::TIMESTAMP => gpu.limits.timestamp_period == 0.0,
@@ -48,15 +71,18 @@ impl QueryPool {
         }
     }
 
-    /// What a statistics query counts, in the order of its results: vertices and primitives assembled, vertex
-    /// shader runs, primitives into and out of clipping, fragment shader runs.
+    /// What a statistics query counts, in the order of its results ([`statistic`]).
     pub const STATISTICS: vk::QueryPipelineStatisticFlags = vk::QueryPipelineStatisticFlags::from_raw(
         vk::QueryPipelineStatisticFlags::INPUT_ASSEMBLY_VERTICES.as_raw()
             | vk::QueryPipelineStatisticFlags::INPUT_ASSEMBLY_PRIMITIVES.as_raw()
             | vk::QueryPipelineStatisticFlags::VERTEX_SHADER_INVOCATIONS.as_raw()
             | vk::QueryPipelineStatisticFlags::CLIPPING_INVOCATIONS.as_raw()
             | vk::QueryPipelineStatisticFlags::CLIPPING_PRIMITIVES.as_raw()
-            | vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS.as_raw(),
+            | vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS.as_raw()
+            | vk::QueryPipelineStatisticFlags::GEOMETRY_SHADER_INVOCATIONS.as_raw()
+            | vk::QueryPipelineStatisticFlags::GEOMETRY_SHADER_PRIMITIVES.as_raw()
+            | vk::QueryPipelineStatisticFlags::TESSELLATION_CONTROL_SHADER_PATCHES.as_raw()
+            | vk::QueryPipelineStatisticFlags::TESSELLATION_EVALUATION_SHADER_INVOCATIONS.as_raw(),
     );
 
     /// The handle.
@@ -104,6 +130,86 @@ impl QueryPool {
             return vec![None; count as usize];
         }
         words.iter().map(|[result, ready]| (*ready != 0).then_some(*result)).collect()
+    }
+}
+
+/// Queries of a pool of a frame's.
+const CHUNK: u32 = 64;
+
+/// Pools of queries that no submission holds, by kind: kept for as long as the device, so that a submission that
+/// counts makes none (B589).
+#[derive(Default)]
+pub(crate) struct FreeQueries {
+    pools: Mutex<[Vec<QueryPool>; 3]>,
+    made: AtomicU64,
+}
+
+impl FreeQueries {
+    /// Pools made so far.
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+}
+
+/// The queries of one submission.
+#[derive(Default)]
+pub(crate) struct FrameQueries([Vec<QueryPool>; 3]);
+
+impl FrameQueries {
+    /// Query number `number` of the frame's of a kind; numbers are taken one after the other.
+    pub(crate) fn get(
+        &mut self,
+        gpu: &Arc<Gpu>,
+        free: &FreeQueries,
+        kind: QueryKind,
+        number: u32,
+    ) -> Result<(vk::QueryPool, u32), MemoryError> {
+        let pools = &mut self.0[kind as usize];
+        if (number / CHUNK) as usize >= pools.len() {
+            let reused = free.pools.lock()[kind as usize].pop();
+            pools.push(match reused {
+                Some(pool) => pool,
+                None => {
+                    free.made.fetch_add(1, Ordering::Relaxed);
+                    QueryPool::with_gpu(gpu, kind.vulkan(), CHUNK)?
+                }
+            });
+        }
+        self.at(kind, number).ok_or_else(|| MemoryError::Refused("queries out of order".to_owned()))
+    }
+
+    /// A query that was taken.
+    pub(crate) fn at(&self, kind: QueryKind, number: u32) -> Option<(vk::QueryPool, u32)> {
+        Some((self.0[kind as usize].get((number / CHUNK) as usize)?.raw, number % CHUNK))
+    }
+
+    /// A run of queries, as pieces of pools: pool, first, number.
+    pub(crate) fn spans(
+        &self,
+        kind: QueryKind,
+        queries: Range<u32>,
+    ) -> impl Iterator<Item = (vk::QueryPool, u32, u32)> + '_ {
+        let mut next = queries.start;
+        std::iter::from_fn(move || {
+            let (pool, first) = if next < queries.end { self.at(kind, next)? } else { return None };
+            let number = (CHUNK - first).min(queries.end - next);
+            next += number;
+            Some((pool, first, number))
+        })
+    }
+
+    /// Gives the queries back, ready for use: their submission is complete, or never was one.
+    pub(crate) fn recycle(&mut self, free: &FreeQueries) {
+        if self.0.iter().all(Vec::is_empty) {
+            return;
+        }
+        let mut lists = free.pools.lock();
+        for (list, pools) in lists.iter_mut().zip(&mut self.0) {
+            for pool in pools.drain(..) {
+                pool.reset(0, CHUNK);
+                list.push(pool);
+            }
+        }
     }
 }
 

@@ -18,10 +18,12 @@ use parking_lot::Mutex;
 use crate::context::{OpenError, Validation};
 use crate::encoder::Encoder;
 use crate::encoder::clear::ClearKit;
+use crate::encoder::kit::CounterKit;
 use crate::frame::Frame;
 use crate::gpu::Gpu;
 use crate::layout::Layouts;
 use crate::memory::{Buffer, MemoryKind};
+use crate::query::FreeQueries;
 use crate::transient::FreeBlocks;
 
 /// Frames kept for later submissions.
@@ -57,10 +59,13 @@ pub(crate) struct Shared {
     pub(crate) layouts: Arc<Layouts>,
     pub(crate) table_set: vk::DescriptorSet,
     pub(crate) blocks: FreeBlocks,
+    pub(crate) free_queries: FreeQueries,
     /// (0, 0, 0, 1) as floats at 0, as integers at 16: what vertex inputs without an attribute read.
     pub(crate) default_attributes: Buffer,
     /// Shaders of masked clears, made at the first one.
     pub(crate) clear_kit: Mutex<Option<Arc<ClearKit>>>,
+    /// Shaders of counters and render conditions, made at the first one.
+    pub(crate) counter_kit: Mutex<Option<Arc<CounterKit>>>,
     raw: vk::Queue,
     timeline: vk::Semaphore,
     validation: Validation,
@@ -104,8 +109,10 @@ impl Queue {
             layouts: layouts.clone(),
             table_set,
             blocks: FreeBlocks::default(),
+            free_queries: FreeQueries::default(),
             default_attributes,
             clear_kit: Mutex::default(),
+            counter_kit: Mutex::default(),
             raw,
             timeline,
             validation,
@@ -176,6 +183,11 @@ impl Queue {
             return Err(QueueError::Validation(message));
         }
         Ok(value)
+    }
+
+    /// Pools of queries that counting submissions made so far; recycled, so bounded by the most in flight (B589).
+    pub fn query_pools_made(&self) -> u64 {
+        self.0.free_queries.made()
     }
 
     /// The last submitted value, 0 before the first.
@@ -266,7 +278,8 @@ impl Shared {
     }
 
     fn keep(&self, state: &mut State, mut frame: Frame) {
-        if state.free.len() < KEPT_FRAMES && frame.reset(&self.blocks).is_ok() {
+        // What a frame that is not kept had of blocks and queries is kept all the same.
+        if frame.reset(&self.blocks, &self.free_queries).is_ok() && state.free.len() < KEPT_FRAMES {
             state.free.push(frame);
         }
     }

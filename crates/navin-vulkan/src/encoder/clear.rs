@@ -130,7 +130,7 @@ impl Encoder {
     /// either way.
     fn can_load_clear(&self, rect: &vk::Rect2D) -> bool {
         let whole = vk::Rect2D { offset: vk::Offset2D::default(), extent: self.scope.area };
-        !self.scope.open && !self.conditional && *rect == whole
+        !self.scope.open && self.condition.is_none() && *rect == whole
     }
 
     fn clear_in_scope(&mut self, clear: vk::ClearAttachment, rect: vk::Rect2D) {
@@ -212,9 +212,12 @@ impl Encoder {
         let instances = if self.gpu.features.vertex_layer { self.scope.layers } else { 1 };
         let (targets, _) = self.swap_targets(targets, false);
         let state = self.swap_state(state);
-        if let Err(error) = self.draw(0, 3, 0, instances) {
-            tracing::error!("clearing with a mask: {error}");
-        }
+        self.uncounted(|encoder| {
+            if let Err(error) = encoder.draw(0, 3, 0, instances) {
+                tracing::error!("clearing with a mask: {error}");
+            }
+            encoder.end_rendering();
+        });
         self.swap_state(state);
         self.swap_targets(targets, false);
     }

@@ -442,6 +442,7 @@ impl Encoder {
     }
 
     fn flush_shaders(&mut self) {
+        self.count_stages();
         let first = self.first(Dirty::SHADERS);
         let mut stages = [vk::ShaderStageFlags::empty(); 5];
         let mut shaders = [vk::ShaderEXT::null(); 5];

@@ -14,13 +14,17 @@
 //! be dropped as soon as the command that uses them was recorded ([`crate::retire`]).
 
 pub(crate) mod clear;
+mod count;
 mod draw;
 mod flush;
+pub(crate) mod kit;
 mod query;
 mod scope;
 mod state;
 mod transfer;
 
+pub(crate) use count::QueryKind;
+pub use count::{Counter, CounterMemory, Counting};
 pub use draw::DrawError;
 pub use scope::Access;
 pub use state::*;
@@ -117,7 +121,9 @@ pub struct Encoder {
     targets: Targets,
     scope: Scope,
     last: Class,
-    conditional: bool,
+    /// The condition in force.
+    condition: Option<(BufferRange, bool)>,
+    count: count::Count,
 }
 
 impl Encoder {
@@ -142,7 +148,8 @@ impl Encoder {
             targets: Targets::default(),
             scope: Scope::default(),
             last: Class::None,
-            conditional: false,
+            condition: None,
+            count: count::Count::default(),
             gpu,
             shared,
         };
@@ -163,6 +170,7 @@ impl Encoder {
     /// Ends the command buffer. Gives the frame and the encoder's number for the submission.
     pub(crate) fn finish(mut self) -> Result<(Frame, u64), vk::Result> {
         self.end_rendering();
+        self.finish_counting();
         self.set_condition(None);
         self.emit_barrier(Access::All, Access::AllAndHost);
         if let Some(error) = self.error {

@@ -77,14 +77,13 @@ impl Encoder {
     pub fn set_condition(&mut self, condition: Option<(BufferRange, bool)>) {
         let Some(loader) = self.gpu.conditional.clone() else { return };
         let condition = condition.filter(|(range, _)| !range.is_null() && range.offset.is_multiple_of(4));
-        if condition.is_none() && !self.conditional {
+        if condition.is_none() && self.condition.is_none() {
             return;
         }
         self.end_rendering();
-        if self.conditional {
+        if self.condition.take().is_some() {
             // SAFETY: one was begun outside a scope, and none is open.
             unsafe { (loader.fp().cmd_end_conditional_rendering_ext)(self.commands) };
-            self.conditional = false;
         }
         let Some((range, inverted)) = condition else { return };
         self.emit_barrier(Access::All, Access::All);
@@ -98,7 +97,7 @@ impl Encoder {
             vk::ConditionalRenderingBeginInfoEXT::default().buffer(range.buffer).offset(range.offset).flags(flags);
         // SAFETY: the feature is enabled; the caller's buffer is alive, its usage includes predicates.
         unsafe { (loader.fp().cmd_begin_conditional_rendering_ext)(self.commands, &info) };
-        self.conditional = true;
+        self.condition = condition;
     }
 
     /// Opens a label for RenderDoc and the like.

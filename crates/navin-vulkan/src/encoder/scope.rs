@@ -243,6 +243,9 @@ impl Encoder {
         self.scope.open = true;
         self.last = Class::Render;
         self.counters.rendering_scopes += 1;
+        if self.counting() {
+            self.start_queries();
+        }
     }
 
     /// Ends the rendering scope, if one is open; clears that wait for one are done.
@@ -252,6 +255,9 @@ impl Encoder {
                 return;
             }
             self.begin_rendering();
+        }
+        if self.counting() {
+            self.stop_queries();
         }
         // SAFETY: a scope is open.
         unsafe { self.gpu.device.cmd_end_rendering(self.commands) };

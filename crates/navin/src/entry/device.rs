@@ -172,12 +172,12 @@ pub(crate) extern "C" fn nvnDeviceGetCurrentTimestampInNanoseconds(_device: *con
     host::device::timestamp_ns()
 }
 
-/// Counters hold timestamps in nanoseconds already.
+/// Reports hold ticks of the hardware's clock.
 pub(crate) extern "C" fn nvnDeviceGetTimestampInNanoseconds(
     _device: *const NVNdevice,
     counter_data: *const NVNcounterData,
 ) -> u64 {
-    super::object::raw::<NVNcounterData, _>(counter_data).map_or(0, |data| data.timestamp)
+    super::object::raw::<NVNcounterData, _>(counter_data).map_or(0, |data| host::device::report_ns(data.timestamp))
 }
 
 /// Fast clear colours are hints to the hardware: accepted (B429).

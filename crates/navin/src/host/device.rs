@@ -1,7 +1,6 @@
 //! `NVNdevice`: every device object shares the process's one driver.
 
-use std::sync::LazyLock;
-use std::time::Instant;
+use navin_vulkan::clock;
 
 use crate::driver;
 
@@ -24,8 +23,13 @@ pub(crate) fn set_depth_mode(mode: i32) {
     }
 }
 
-/// The GPU's time in nanoseconds, as `nvnDeviceGetCurrentTimestampInNanoseconds` answers it: a clock that never goes back.
+/// The GPU's time in nanoseconds, as `nvnDeviceGetCurrentTimestampInNanoseconds` answers it: the clock that reports
+/// of counters show.
 pub(crate) fn timestamp_ns() -> u64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    driver::get().map_or(0, |driver| clock::nanoseconds(driver.context.guest_time()))
+}
+
+/// What a report's time, in ticks of the hardware's clock, is in nanoseconds.
+pub(crate) fn report_ns(ticks: u64) -> u64 {
+    clock::nanoseconds(ticks)
 }

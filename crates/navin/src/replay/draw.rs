@@ -340,6 +340,9 @@ impl Piece<'_> {
     }
 
     fn prepare_dispatch(&mut self) -> bool {
+        if !self.state.render_enable {
+            return false;
+        }
         let program = match &self.state.stages[COMPUTE].program {
             Some(program) if !program.finalized.load(Ordering::Relaxed) => Arc::clone(program),
             _ => {

@@ -2,15 +2,18 @@
 //!
 //! The submit thread runs [`Replayer`], the scheduler's executor: it walks the records of a piece in order
 //! ([`Piece::run`]), keeps the queue's binding state ([`state`]), and drives the encoder: [`draw`] for draws and
-//! dispatches, [`fixed`] for fixed-function state, [`transfer`] for clears and copies, [`content`] and [`residency`] for what textures hold and where
-//! their descriptors are, [`present`] for frames.
+//! dispatches, [`fixed`] for fixed-function state, [`conditional`] for whether they happen at all, [`reports`] for
+//! counters, [`transfer`] for clears and copies, [`content`] and [`residency`] for what textures hold and where their
+//! descriptors are, [`present`] for frames.
 
+mod conditional;
 pub(crate) mod content;
 pub(crate) mod convert;
 mod draw;
 mod fixed;
 pub(crate) mod images;
 pub(crate) mod present;
+pub(crate) mod reports;
 mod residency;
 pub(crate) mod state;
 mod transfer;
@@ -31,6 +34,7 @@ use navin_command::record::{Record, RecordReader};
 use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
 use navin_vulkan::{Access, Encoder};
 
+use self::reports::Reported;
 use self::residency::Residency;
 use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
 use crate::driver::Driver;
@@ -56,6 +60,7 @@ pub(crate) struct Replayer {
     driver: &'static Driver,
     queues: HashMap<QueueId, QueueState>,
     residency: Residency,
+    reported: Reported,
     presenter: present::Presenter,
 }
 
@@ -65,6 +70,9 @@ pub(crate) struct Piece<'a> {
     pub(crate) encoder: Encoder,
     pub(crate) state: &'a mut QueueState,
     pub(crate) residency: &'a mut Residency,
+    pub(crate) reported: &'a mut Reported,
+    /// Where this piece reports counters.
+    pub(crate) reports: Vec<u64>,
     /// Window origin and depth mode of the device, as they were when the piece began.
     pub(crate) lower_left: bool,
     pub(crate) minus_w: bool,
@@ -81,7 +89,13 @@ pub(crate) struct Piece<'a> {
 
 impl Replayer {
     pub(crate) fn new(driver: &'static Driver) -> Self {
-        Self { driver, queues: HashMap::new(), residency: Residency::new(), presenter: present::Presenter::new(driver) }
+        Self {
+            driver,
+            queues: HashMap::new(),
+            residency: Residency::new(),
+            reported: Reported::default(),
+            presenter: present::Presenter::new(driver),
+        }
     }
 
     /// Forgets the bindings of a finalized queue (B230).
@@ -127,6 +141,8 @@ impl Replayer {
             encoder,
             state,
             residency: &mut self.residency,
+            reported: &mut self.reported,
+            reports: Vec::new(),
             lower_left: driver.modes.lower_left(),
             minus_w: driver.modes.minus_w(),
             target_extent: (0, 0),
@@ -135,8 +151,9 @@ impl Replayer {
             engine: Engine::Graphics,
             completion: Completion { writes: Vec::new(), origin },
         };
-        piece.encoder.barrier_all();
+        piece.begin();
         piece.run(&work.stream, work.words.clone());
+<<<<<<< HEAD
         // What the GPU wrote is visible to the CPU once the timeline says so.
         piece.encoder.barrier(Access::All, Access::Host);
         let Piece { encoder, completion, .. } = piece;
@@ -156,6 +173,31 @@ impl Replayer {
         };
         driver.completions.push(ticket, completion);
         Executed { ticket, signals }
+=======
+        let Piece { encoder, signals, reported, mut reports, .. } = piece;
+        let ticket = submit(driver, encoder).unwrap_or(0);
+        reported.submitted(&mut reports, ticket);
+        Executed { ticket, signals }
+    }
+}
+
+/// Gives what was recorded to the GPU; `None`, with a fault line, where it is refused.
+fn submit(driver: &Driver, mut encoder: Encoder) -> Option<Ticket> {
+    // What the GPU wrote is visible to the CPU once the timeline says so.
+    encoder.flush_reports();
+    encoder.barrier(Access::All, Access::Host);
+    driver.counters.add_encoder(encoder.counters());
+    match driver.context.queue().submit(encoder) {
+        Ok(ticket) => {
+            driver.counters.submissions.fetch_add(1, Ordering::Relaxed);
+            Some(ticket)
+        }
+        Err(e) => {
+            fault!("B235", "a submission was refused ({e}): its commands are lost");
+            driver.lost(&e);
+            None
+        }
+>>>>>>> 2e0a8d4 (Counters, timestamps and render conditions on the GPU)
     }
 }
 
@@ -183,6 +225,30 @@ impl Executor for Replayer {
 }
 
 impl Piece<'_> {
+    /// Begins a command buffer: behind everything before, and with the queue's condition and counters (B587).
+    fn begin(&mut self) {
+        self.encoder.barrier_all();
+        self.begin_counting();
+        self.resume_condition();
+    }
+
+    /// Submits what is recorded and goes on in a new command buffer; the ticket of what was submitted.
+    fn cut(&mut self) -> Option<Ticket> {
+        let fresh = match self.driver.context.queue().begin() {
+            Ok(encoder) => encoder,
+            Err(e) => {
+                fault!("", "a submission could not be cut ({e})");
+                return None;
+            }
+        };
+        let ticket = submit(self.driver, std::mem::replace(&mut self.encoder, fresh));
+        self.reported.submitted(&mut self.reports, ticket.unwrap_or(0));
+        self.state.invalidate();
+        self.seen = [(0, 0); STAGES];
+        self.begin();
+        ticket
+    }
+
     fn run(&mut self, stream: &Stream, words: WordRange<usize>) {
         let Some(words) = stream.words().get(words) else { return };
         let mut reader = RecordReader::new(words);
@@ -198,6 +264,7 @@ impl Piece<'_> {
     /// Orders memory between engines, as the hardware's switch between them does.
     pub(crate) fn enter(&mut self, engine: Engine) {
         if self.engine != engine {
+            self.encoder.flush_reports();
             self.encoder.barrier_all();
             self.engine = engine;
         }
@@ -389,7 +456,8 @@ impl Piece<'_> {
             Record::SetStencilMaskBack(value) => self.stencil(1, |n| n.write_mask = value),
             Record::SetStencilValueMaskFront(value) => self.stencil(0, |n| n.compare_mask = value),
             Record::SetStencilValueMaskBack(value) => self.stencil(1, |n| n.compare_mask = value),
-            Record::SetRenderEnable(enable) => state.render_enable = enable != 0,
+            Record::SetRenderEnable(enable) => self.set_render_enable(enable != 0),
+            Record::SetRenderEnableConditional(mode, values) => self.set_render_condition(mode, values.address.get()),
 
             Record::ClearColor(target, color) => self.clear_color(target, transfer::ClearValue::Float(*color)),
             Record::ClearColori(target, color) => self.clear_color(target, transfer::ClearValue::Signed(*color)),
@@ -412,7 +480,10 @@ impl Piece<'_> {
             Record::Downsample(_, downsample) => self.downsample(downsample),
             Record::UpdateUniformBuffer(cut, update, words) => self.update_uniform(usize::from(cut), update, words),
 
-            Record::Barrier(..) => self.encoder.barrier_all(),
+            Record::Barrier(..) => {
+                self.encoder.flush_reports();
+                self.encoder.barrier_all();
+            }
             Record::SignalEvent(mode, event) => match SignalMode::from_raw(u32::from(mode.mode())) {
                 // Published on completion, with everything before it in the piece (B229).
                 Some(mode) => {
@@ -424,14 +495,8 @@ impl Piece<'_> {
                 }
             },
             Record::ReportValue(report) => self.report_value(report),
-            Record::ReportCounter(counter, buffer) => {
-                fault!(
-                    key = counter,
-                    "",
-                    "counter {counter} reported to {:#x}: counters are not measured yet; nothing is written",
-                    buffer.address.get()
-                );
-            }
+            Record::ReportCounter(counter, to) => self.report_counter(counter, to),
+            Record::ResetCounter(counter) => self.reset_counter(counter),
 
             Record::PushDebugGroup(text) => self.encoder.begin_label(&text_of(text)),
             Record::PopDebugGroup() => self.encoder.end_label(),
@@ -452,7 +517,6 @@ impl Piece<'_> {
             | Record::SaveZCullData(_)
             | Record::RestoreZCullData(_)
             | Record::SetShaderScratchMemory(_)
-            | Record::ResetCounter(_)
             // Running every fragment is a valid result for either setting (B219).
             | Record::SetRepresentativeFragmentTest(_) => {}
 
@@ -481,7 +545,6 @@ impl Piece<'_> {
             | Record::BindSeparateSamplers(..)
             | Record::BindTransformFeedbackBuffers(..)
             | Record::SetProgramSubroutines(..)
-            | Record::SetRenderEnableConditional(..)
             | Record::BeginTransformFeedback(_)
             | Record::EndTransformFeedback(_)
             | Record::PauseTransformFeedback(_)

@@ -12,6 +12,7 @@ use navin_abi::records::state::{
     VertexStreamState,
 };
 use navin_command::record::payload::{PolygonOffset, Scissor, Viewport};
+use navin_vulkan::CounterMemory;
 
 use crate::host::programs::ProgramStage;
 
@@ -149,7 +150,12 @@ pub(crate) struct QueueState {
     pub(crate) stages: [StageState; STAGES],
     pub(crate) texture_pool: u32,
     pub(crate) sampler_pool: u32,
+    /// Draws, dispatches and clears happen.
     pub(crate) render_enable: bool,
+    /// If the word in `counters` says so, too.
+    pub(crate) predicated: bool,
+    /// Made when a counter is looked at or the GPU evaluates a condition.
+    pub(crate) counters: Option<Arc<CounterMemory>>,
     pub(crate) dirty: Dirty,
 }
 
@@ -189,6 +195,8 @@ impl Default for QueueState {
             texture_pool: 0,
             sampler_pool: 0,
             render_enable: true,
+            predicated: false,
+            counters: None,
             dirty: Dirty::all(),
         }
     }

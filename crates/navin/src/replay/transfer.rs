@@ -117,6 +117,9 @@ impl Piece<'_> {
 
     /// Clears part of a texture's level, the channels of `mask` only: as a target of its own, for a moment.
     pub(crate) fn clear_texture(&mut self, mask: u8, texture: &TextureRef, region: &Region, value: ClearValue) {
+        if !self.state.render_enable {
+            return;
+        }
         self.enter(Engine::Graphics);
         let Some(named) = self.name(texture, Use::Write) else { return };
         let (offset, extent, (first, count)) = named.region(region);
@@ -475,6 +478,7 @@ impl Piece<'_> {
 
     fn begin_transfer(&mut self) {
         self.enter(Engine::Copy);
+        self.encoder.flush_reports();
         self.encoder.barrier(Access::All, Access::Transfer);
     }
 

@@ -9,6 +9,7 @@ use navin_command::record::{U64, op};
 use super::HOST;
 use super::args::{buffer_range, commands, index};
 use crate::entry::object::live;
+use crate::replay::reports::counter_recorded;
 
 /// NVNcounterType's values.
 const COUNTERS: u8 = 17;
@@ -70,6 +71,7 @@ commands! {
 
     fn nvnCommandBufferReportCounter(counter: NVNcounterType, address: NVNbufferAddress) |buffer| {
         let Some(counter) = index(counter.raw(), COUNTERS, "counter", CALL) else { return };
+        counter_recorded(counter);
         buffer.record::<op::ReportCounter>(&HOST, counter, &at(address));
     }
 
