@@ -153,30 +153,14 @@ impl Replayer {
         };
         piece.begin();
         piece.run(&work.stream, work.words.clone());
-<<<<<<< HEAD
-        // What the GPU wrote is visible to the CPU once the timeline says so.
-        piece.encoder.barrier(Access::All, Access::Host);
-        let Piece { encoder, completion, .. } = piece;
-        driver.counters.add_encoder(encoder.counters());
+        let Piece { encoder, completion, reported, mut reports, .. } = piece;
         let signals = completion.signals();
-        let ticket = match driver.context.queue().submit(encoder) {
-            Ok(ticket) => {
-                driver.count_submission();
-                ticket
-            }
-            Err(e) => {
-                fault!("B235", "a submission was refused ({e}): its commands are lost");
-                driver.lost(&e);
-                // Its signals are not: whoever waits for them was promised them, behind what was submitted before.
-                driver.context.queue().submitted()
-            }
-        };
+        let submitted = submit(driver, encoder);
+        reported.submitted(&mut reports, submitted.unwrap_or(0));
+        // The signals of a refused submission are not lost: whoever waits for them was promised them, behind what was
+        // submitted before.
+        let ticket = submitted.unwrap_or_else(|| driver.context.queue().submitted());
         driver.completions.push(ticket, completion);
-        Executed { ticket, signals }
-=======
-        let Piece { encoder, signals, reported, mut reports, .. } = piece;
-        let ticket = submit(driver, encoder).unwrap_or(0);
-        reported.submitted(&mut reports, ticket);
         Executed { ticket, signals }
     }
 }
@@ -189,7 +173,7 @@ fn submit(driver: &Driver, mut encoder: Encoder) -> Option<Ticket> {
     driver.counters.add_encoder(encoder.counters());
     match driver.context.queue().submit(encoder) {
         Ok(ticket) => {
-            driver.counters.submissions.fetch_add(1, Ordering::Relaxed);
+            driver.count_submission();
             Some(ticket)
         }
         Err(e) => {
@@ -197,7 +181,6 @@ fn submit(driver: &Driver, mut encoder: Encoder) -> Option<Ticket> {
             driver.lost(&e);
             None
         }
->>>>>>> 2e0a8d4 (Counters, timestamps and render conditions on the GPU)
     }
 }
 
