@@ -44,19 +44,19 @@ const MAX_CONTROL: u64 = 1 << 28;
 
 /// A guest's command buffer, for the duration of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct CommandBuffer(NonNull<CommandBufferRecord>);
+pub struct CommandBuffer(*mut CommandBufferRecord);
 
 macro_rules! get {
     ($buffer:ident.$field:ident) => {
         // SAFETY: `new`'s caller promised 160 bytes that are readable; the alignment does not matter here.
-        unsafe { (&raw const (*$buffer.0.as_ptr()).$field).read_unaligned() }
+        unsafe { (&raw const (*$buffer.0).$field).read_unaligned() }
     };
 }
 macro_rules! set {
     ($buffer:ident.$field:ident = $value:expr) => {{
         let value = $value;
         // SAFETY: `new`'s caller promised 160 bytes that are writable; the alignment does not matter here.
-        unsafe { (&raw mut (*$buffer.0.as_ptr()).$field).write_unaligned(value) }
+        unsafe { (&raw mut (*$buffer.0).$field).write_unaligned(value) }
     }};
 }
 
@@ -68,7 +68,17 @@ impl CommandBuffer {
     /// for as long as the value is used, and which no other thread uses but for reading the grant's size.
     #[inline(always)]
     pub unsafe fn new(record: *mut CommandBufferRecord) -> Option<Self> {
-        NonNull::new(record).map(Self)
+        if record.is_null() { None } else { Some(Self(record)) }
+    }
+
+    /// As [`new`](Self::new), of a pointer that is known not to be null: frequent calls check their guest's pointer
+    /// once.
+    ///
+    /// # Safety
+    /// As for `new`, and `record` is not null.
+    #[inline(always)]
+    pub const unsafe fn new_unchecked(record: *mut CommandBufferRecord) -> Self {
+        Self(record)
     }
 
     /// nvnCommandBufferInitialize.
@@ -76,7 +86,7 @@ impl CommandBuffer {
         let mut record: CommandBufferRecord = bytemuck::Zeroable::zeroed();
         record.magic = CommandBufferRecord::MAGIC;
         // SAFETY: 160 writable bytes by `new`'s contract; the record is no larger (B101).
-        unsafe { self.0.as_ptr().write_unaligned(record) }
+        unsafe { self.0.write_unaligned(record) }
     }
 
     /// nvnCommandBufferFinalize.
@@ -143,7 +153,7 @@ impl CommandBuffer {
 
     fn with_grant_size<R>(self, atomic: impl FnOnce(&AtomicU64) -> R, plain: impl FnOnce() -> R) -> R {
         // SAFETY: in the 160 bytes of the record.
-        let field = unsafe { &raw mut (*self.0.as_ptr()).grant_size };
+        let field = unsafe { &raw mut (*self.0).grant_size };
         if field.is_aligned() {
             // SAFETY: aligned, inside the record, and only ever accessed through here.
             atomic(unsafe { AtomicU64::from_ptr(field) })
@@ -315,7 +325,7 @@ impl CommandBuffer {
         let bytes = bytes.max(least);
         let callback = get!(self.callback);
         if callback != 0 {
-            let record = GuestPtr::from_host(self.0.as_ptr());
+            let record = GuestPtr::from_host(self.0);
             host.run_callback(callback, record, event, bytes, get!(self.callback_data));
         }
     }
@@ -376,15 +386,17 @@ impl CommandBuffer {
     }
 
     /// Room for `bytes` of records at the cursor, which moves past them; `None` where nothing is to be recorded.
+    /// The address is not checked to be one: `limit` is 0 wherever there is no memory, and garbage with the magic of
+    /// a command buffer is the guest's own wild pointer.
     #[inline(always)]
-    fn reserve(self, host: &Host, bytes: usize) -> Option<NonNull<u8>> {
+    fn reserve(self, host: &Host, bytes: usize) -> Option<*mut u8> {
         let start = get!(self.cursor);
         let end = start.wrapping_add(bytes as u64);
         if end <= get!(self.limit) && self.is_live() {
             set!(self.cursor = end);
-            NonNull::new(start as *mut u8)
+            Some(start as *mut u8)
         } else {
-            self.make_room(host, bytes)
+            self.make_room(host, bytes).map(NonNull::as_ptr)
         }
     }
 
@@ -447,7 +459,7 @@ impl CommandBuffer {
 
     /// Records a command with a run of `count` elements, each made by `element`. Returns whether it was
     /// recorded: a run that is longer or shorter than the command's can be is a fault.
-    #[inline]
+    #[inline(always)]
     pub fn record_run<C: Command>(
         self,
         host: &Host,
@@ -473,6 +485,33 @@ impl CommandBuffer {
         true
     }
 
+    /// As [`record_run`](Self::record_run), with the run where it stands: `count` elements at `run`, on any boundary.
+    ///
+    /// # Safety
+    /// `run` leads to `count` readable elements.
+    #[inline(always)]
+    pub unsafe fn record_copy<C: Command>(
+        self,
+        host: &Host,
+        immediate: C::Immediate,
+        head: &C::Head,
+        run: *const C::Tail,
+        count: usize,
+    ) -> bool {
+        if count < C::MIN_TAIL || count > C::MAX_TAIL {
+            return refuse_run(C::OPCODE, C::NAME, count);
+        }
+        let bytes = count * size_of::<C::Tail>();
+        let Some(to) = self.reserve(host, C::HEAD_WORDS * 4 + bytes) else { return false };
+        let header = Header::new(C::OPCODE, immediate.bits(), (C::HEAD_WORDS + bytes / 4) as u16);
+        // SAFETY: `reserve` gave room for the header, the head and the run, which the caller promises to be there.
+        unsafe {
+            write_head(to, header, head);
+            to.add(C::HEAD_WORDS * 4).copy_from(run.cast(), bytes);
+        }
+        true
+    }
+
     /// Records the words of one whole record, as a copy of a recording finds it. Returns whether it was recorded:
     /// words that are no record are a fault.
     pub fn record_raw(self, host: &Host, words: &[u32]) -> bool {
@@ -482,7 +521,7 @@ impl CommandBuffer {
         }
         let Some(to) = self.reserve(host, words.len() * 4) else { return false };
         // SAFETY: `reserve` gave room for the words, in memory that is not `words`.
-        unsafe { to.cast::<u32>().copy_from_nonoverlapping(NonNull::from(words).cast(), words.len()) };
+        unsafe { to.cast::<u32>().copy_from_nonoverlapping(words.as_ptr(), words.len()) };
         true
     }
 }
@@ -496,7 +535,7 @@ fn refuse_run(opcode: u8, name: &str, count: usize) -> bool {
 /// # Safety
 /// `to` leads to 4 bytes and the head's.
 #[inline(always)]
-unsafe fn write_head<T: Pod>(to: NonNull<u8>, header: Header, head: &T) {
+unsafe fn write_head<T: Pod>(to: *mut u8, header: Header, head: &T) {
     // SAFETY: the caller's promise.
     unsafe {
         to.cast::<u32>().write_unaligned(header.word());

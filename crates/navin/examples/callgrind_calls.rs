@@ -19,7 +19,7 @@ use navin_abi::{FunctionId, pfn};
 const CONTROL: usize = 64 << 10;
 
 /// Functions that would end the recording, or the buffer, under the others.
-const LEFT_OUT: [&str; 8] = [
+const LEFT_OUT: [&str; 9] = [
     "nvnCommandBufferInitialize",
     "nvnCommandBufferFinalize",
     "nvnCommandBufferBeginRecording",
@@ -28,6 +28,8 @@ const LEFT_OUT: [&str; 8] = [
     "nvnCommandBufferAddControlMemory",
     "nvnCommandBufferCallCommands",
     "nvnCommandBufferCopyCommands",
+    // Every number 1 is a byte past a buffer of one: called with a matrix instead.
+    "nvnCommandBufferUpdateUniformBuffer",
 ];
 
 fn main() {
@@ -39,6 +41,7 @@ fn main() {
         object(&MemoryPoolRecord::new(1, GPU, commands.as_ptr() as u64, COMMANDS as u64, 0x22))
     };
     let control = memory(CONTROL);
+    let matrix = [1.0f32; 16];
     nvn!(nvnCommandBufferInitialize(buffer, device));
     for _ in 0..calls / 10 {
         nvn!(nvnCommandBufferAddCommandMemory(buffer, pool, 0, COMMANDS));
@@ -49,6 +52,7 @@ fn main() {
                 call(&Arguments { guest: buffer, pointers: Pointers::Live, number: 1 });
             }
         }
+        nvn!(nvnCommandBufferUpdateUniformBuffer(buffer, GPU, 256, 0, 64, matrix.as_ptr().cast()));
         nvn!(nvnCommandBufferEndRecording(buffer));
     }
 }

@@ -159,7 +159,7 @@ pub(crate) fn output<T: Pod>(place: *mut T, value: T) {
 }
 
 /// More elements than any call of NVN takes: a greater count is garbage.
-const LONGEST_ARRAY: usize = 1 << 20;
+pub(crate) const LONGEST_ARRAY: usize = 1 << 20;
 
 /// Reads an array of the guest's call; `None` for a null array that is not empty, and for a count that is negative
 /// or garbage.

@@ -38,13 +38,13 @@ pub(super) use commands;
 /// The guest's command buffer, as its call promises one; whether it is live, the recording checks.
 #[inline(always)]
 pub(super) fn open(command_buffer: *const NVNcommandBuffer, call: &'static str) -> Option<CommandBuffer> {
-    let record = GuestPtr::<CommandBufferRecord>::new(address(command_buffer)).host();
-    // SAFETY: null or an NVNcommandBuffer of the guest's, as its call promises, used by one thread at a time.
-    let buffer = unsafe { CommandBuffer::new(record) };
-    if buffer.is_none() {
+    if command_buffer.is_null() {
         null(call);
+        return None;
     }
-    buffer
+    let record = GuestPtr::<CommandBufferRecord>::new(address(command_buffer)).host();
+    // SAFETY: an NVNcommandBuffer of the guest's, as its call promises, used by one thread at a time.
+    Some(unsafe { CommandBuffer::new_unchecked(record) })
 }
 
 /// As [`open`], but only if it was initialized; for what is not recorded.
@@ -87,6 +87,12 @@ impl<T: Pod> Array<'_, T> {
         Some(Self { first: GuestPtr::new(address(first)).host(), _call: PhantomData })
     }
 
+    /// The first element.
+    #[inline(always)]
+    pub(super) const fn as_ptr(&self) -> *const T {
+        self.first
+    }
+
     /// Element `index`, below the number that the guest's call gave.
     #[inline(always)]
     pub(super) fn at(&self, index: usize) -> T {
@@ -99,14 +105,36 @@ impl<T: Pod> Array<'_, T> {
 /// out of bounds, with a fault line.
 #[inline]
 pub(super) fn range(first: i32, count: i32, limit: usize, call: &'static str) -> Option<(u8, usize)> {
-    let bounds = || Some((usize::try_from(first).ok()?, usize::try_from(count).ok()?));
-    match bounds() {
-        Some((first, count)) if first + count <= limit => (count > 0).then_some((first as u8, count)),
-        _ => {
-            refuse(call, format_args!("{count} from {first} on, of {limit} that there are"));
-            None
-        }
+    // A negative number is a large one.
+    let (at, length) = (first as u32 as usize, count as u32 as usize);
+    if at > limit || length > limit - at {
+        out_of_range(first, count, limit, call);
+        return None;
     }
+    (length > 0).then_some((at as u8, length))
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_range(first: i32, count: i32, limit: usize, call: &'static str) {
+    refuse(call, format_args!("{count} from {first} on, of {limit} that there are"));
+}
+
+/// One slot out of `limit`, with a fault line for one that there is not.
+#[inline(always)]
+pub(super) fn slot(slot: i32, limit: usize, call: &'static str) -> Option<u8> {
+    if slot as u32 as usize >= limit {
+        out_of_range(slot, 1, limit, call);
+        return None;
+    }
+    Some(slot as u8)
+}
+
+/// One slot of a stage; as [`slot`].
+#[inline(always)]
+pub(super) fn stage_slot(stage: NVNshaderStage, at: i32, limit: usize, call: &'static str) -> Option<StageSlot> {
+    let stage = shader_stage(stage, call)?;
+    Some(StageSlot::new(stage, slot(at, limit, call)?))
 }
 
 /// A stage's slots from `first` on; as [`range`].
@@ -124,25 +152,35 @@ pub(super) fn slots(
 }
 
 /// A shader stage's number; `None`, with a fault line, for none of the six.
-#[inline]
+#[inline(always)]
 pub(super) fn shader_stage(stage: NVNshaderStage, call: &'static str) -> Option<u8> {
-    if !(0..=NVNshaderStage::COMPUTE.raw()).contains(&stage.raw()) {
-        refuse(call, format_args!("shader stage {stage:?}"));
+    if stage.raw() as u32 > NVNshaderStage::COMPUTE.raw() as u32 {
+        no_stage(stage, call);
         return None;
     }
     Some(stage.raw() as u8)
 }
 
+#[cold]
+#[inline(never)]
+fn no_stage(stage: NVNshaderStage, call: &'static str) {
+    refuse(call, format_args!("shader stage {stage:?}"));
+}
+
 /// An argument that must be in `0..limit`.
-#[inline]
+#[inline(always)]
 pub(super) fn index(value: i32, limit: u8, what: &str, call: &'static str) -> Option<u8> {
-    match u8::try_from(value) {
-        Ok(value) if value < limit => Some(value),
-        _ => {
-            refuse(call, format_args!("{what} {value}, which is not below {limit}"));
-            None
-        }
+    if value as u32 >= u32::from(limit) {
+        no_index(value, limit, what, call);
+        return None;
     }
+    Some(value as u8)
+}
+
+#[cold]
+#[inline(never)]
+fn no_index(value: i32, limit: u8, what: &str, call: &'static str) {
+    refuse(call, format_args!("{what} {value}, which is not below {limit}"));
 }
 
 /// The bound size: NVN's are 64 bits, no buffer is larger than 32 bits say.

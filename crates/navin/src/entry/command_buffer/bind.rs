@@ -8,7 +8,9 @@ use navin_command::record::payload::{HandleGap, Object, Pool, ScratchMemory, Sub
 use navin_command::record::{U64, op};
 
 use super::HOST;
-use super::args::{Array, buffer_range, commands, index, program, range, refuse, shader_stage, slots, texture};
+use super::args::{
+    Array, buffer_range, commands, index, program, range, refuse, shader_stage, slot, slots, stage_slot, texture,
+};
 use crate::entry::object::{address, live};
 
 // Bindings of a stage, or of the pipeline, as the device tells them (device info items 0x2 to 0x9, 0x23, 0x5E,
@@ -24,7 +26,16 @@ const IMAGES: usize = 8;
 const FEEDBACK_BUFFERS: usize = 4;
 const COLOR_TARGETS: usize = 8;
 
-/// Binds one buffer or several; the plural of a stage's buffers differs only in where the ranges come from.
+/// Binds one buffer.
+macro_rules! bind_buffer {
+    ($op:ident, $buffer:ident, $slot:expr, $address:ident, $size:ident) => {{
+        let Some(at) = $slot else { return };
+        let one = NVNbufferRange { address: $address, size: $size as u64 };
+        $buffer.record_run::<op::$op>(&HOST, at, &(), 1, |_| buffer_range(one));
+    }};
+}
+
+/// Binds several buffers.
 macro_rules! bind_buffers {
     ($op:ident, $buffer:ident, $slots:expr, $element:expr) => {{
         let Some((at, count)) = $slots else { return };
@@ -68,8 +79,7 @@ commands! {
     }
 
     fn nvnCommandBufferBindVertexBuffer(slot: i32, address: NVNbufferAddress, size: usize) |buffer| {
-        let one = NVNbufferRange { address, size: size as u64 };
-        bind_buffers!(BindVertexBuffers, buffer, range(slot, 1, VERTEX_BUFFERS, CALL), |_| buffer_range(one));
+        bind_buffer!(BindVertexBuffers, buffer, self::slot(slot, VERTEX_BUFFERS, CALL), address, size);
     }
 
     fn nvnCommandBufferBindVertexBuffers(first: i32, count: i32, buffers: *const NVNbufferRange) |buffer| {
@@ -85,7 +95,8 @@ commands! {
             return;
         }
         let Some(attributes) = Array::<u32>::new(attributes.cast(), CALL) else { return };
-        buffer.record_run::<op::BindVertexAttribState>(&HOST, (), &(), count, |i| attributes.at(i));
+        // SAFETY: as many words as the guest's call gives.
+        unsafe { buffer.record_copy::<op::BindVertexAttribState>(&HOST, (), &(), attributes.as_ptr(), count) };
     }
 
     fn nvnCommandBufferBindVertexStreamState(count: i32, streams: *const NVNvertexStreamState) |buffer| {
@@ -104,8 +115,7 @@ commands! {
         address: NVNbufferAddress,
         size: usize,
     ) |buffer| {
-        let one = NVNbufferRange { address, size: size as u64 };
-        bind_buffers!(BindUniformBuffers, buffer, slots(stage, slot, 1, UNIFORM_BUFFERS, CALL), |_| buffer_range(one));
+        bind_buffer!(BindUniformBuffers, buffer, stage_slot(stage, slot, UNIFORM_BUFFERS, CALL), address, size);
     }
 
     fn nvnCommandBufferBindUniformBuffers(
@@ -125,8 +135,7 @@ commands! {
         address: NVNbufferAddress,
         size: usize,
     ) |buffer| {
-        let one = NVNbufferRange { address, size: size as u64 };
-        bind_buffers!(BindStorageBuffers, buffer, slots(stage, slot, 1, STORAGE_BUFFERS, CALL), |_| buffer_range(one));
+        bind_buffer!(BindStorageBuffers, buffer, stage_slot(stage, slot, STORAGE_BUFFERS, CALL), address, size);
     }
 
     fn nvnCommandBufferBindStorageBuffers(
@@ -141,9 +150,7 @@ commands! {
     }
 
     fn nvnCommandBufferBindTransformFeedbackBuffer(slot: i32, address: NVNbufferAddress, size: usize) |buffer| {
-        let one = NVNbufferRange { address, size: size as u64 };
-        let at = range(slot, 1, FEEDBACK_BUFFERS, CALL);
-        bind_buffers!(BindTransformFeedbackBuffers, buffer, at, |_| buffer_range(one));
+        bind_buffer!(BindTransformFeedbackBuffers, buffer, self::slot(slot, FEEDBACK_BUFFERS, CALL), address, size);
     }
 
     fn nvnCommandBufferBindTransformFeedbackBuffers(
@@ -158,8 +165,8 @@ commands! {
 
     /// The handle's low 32 bits (B415) are 16 bytes into the record (B228).
     fn nvnCommandBufferBindTexture(stage: NVNshaderStage, slot: i32, handle: NVNtextureHandle) |buffer| {
-        let Some((at, count)) = slots(stage, slot, 1, TEXTURES, CALL) else { return };
-        buffer.record_run::<op::BindTextures>(&HOST, at, &HandleGap::default(), count, |_| handle as u32);
+        let Some(at) = stage_slot(stage, slot, TEXTURES, CALL) else { return };
+        buffer.record_run::<op::BindTextures>(&HOST, at, &HandleGap::default(), 1, |_| handle as u32);
     }
 
     fn nvnCommandBufferBindTextures(
@@ -178,11 +185,10 @@ commands! {
         slot: i32,
         handle: NVNseparateTextureHandle,
     ) |buffer| {
-        let (Some(stage), Some((first, _))) = (shader_stage(stage, CALL), range(slot, 1, SEPARATE_TEXTURES, CALL))
-        else {
+        let (Some(stage), Some(at)) = (shader_stage(stage, CALL), self::slot(slot, SEPARATE_TEXTURES, CALL)) else {
             return;
         };
-        buffer.record_run::<op::BindSeparateTextures>(&HOST, stage, &first.into(), 1, |_| handle.value as u32);
+        buffer.record_run::<op::BindSeparateTextures>(&HOST, stage, &at.into(), 1, |_| handle.value as u32);
     }
 
     fn nvnCommandBufferBindSeparateTextures(
@@ -204,8 +210,8 @@ commands! {
         slot: i32,
         handle: NVNseparateSamplerHandle,
     ) |buffer| {
-        let Some((at, count)) = slots(stage, slot, 1, SEPARATE_SAMPLERS, CALL) else { return };
-        buffer.record_run::<op::BindSeparateSamplers>(&HOST, at, &(), count, |_| handle.value as u32);
+        let Some(at) = stage_slot(stage, slot, SEPARATE_SAMPLERS, CALL) else { return };
+        buffer.record_run::<op::BindSeparateSamplers>(&HOST, at, &(), 1, |_| handle.value as u32);
     }
 
     fn nvnCommandBufferBindSeparateSamplers(
@@ -220,8 +226,8 @@ commands! {
     }
 
     fn nvnCommandBufferBindImage(stage: NVNshaderStage, slot: i32, handle: NVNimageHandle) |buffer| {
-        let Some((at, count)) = slots(stage, slot, 1, IMAGES, CALL) else { return };
-        buffer.record_run::<op::BindImages>(&HOST, at, &(), count, |_| handle as u32);
+        let Some(at) = stage_slot(stage, slot, IMAGES, CALL) else { return };
+        buffer.record_run::<op::BindImages>(&HOST, at, &(), 1, |_| handle as u32);
     }
 
     fn nvnCommandBufferBindImages(

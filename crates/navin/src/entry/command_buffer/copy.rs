@@ -136,25 +136,29 @@ commands! {
         if update_size == 0 {
             return;
         }
-        let (words, bytes) = (Array::<u32>::new(data.cast(), CALL), Array::<u8>::new(data.cast(), CALL));
-        let (Some(words), Some(bytes)) = (words, bytes) else { return };
-        let whole = update_size / 4;
-        // The last word's bytes one by one: nothing behind the guest's data is read.
-        let word = |i: usize| {
-            if i < whole {
-                words.at(i)
-            } else {
-                (i * 4..update_size).rev().fold(0, |word, at| word << 8 | u32::from(bytes.at(at)))
-            }
+        let Some(bytes) = Array::<u8>::new(data.cast(), CALL) else { return };
+        let head = |start: usize| UpdateUniformBuffer {
+            buffer: U64::new(address),
+            size,
+            offset: (offset as usize + start) as u32,
         };
         let count = update_size.div_ceil(4);
-        let unused = (count * 4 - update_size) as u8;
         for start in (0..count).step_by(UPDATE_WORDS) {
             let run = (count - start).min(UPDATE_WORDS);
-            let unused = if start + run == count { unused } else { 0 };
-            let head =
-                UpdateUniformBuffer { buffer: U64::new(address), size, offset: (offset as usize + start * 4) as u32 };
-            buffer.record_run::<op::UpdateUniformBuffer>(&HOST, unused, &head, run, |i| word(start + i));
+            let (first, end) = (start * 4, update_size.min((start + run) * 4));
+            let unused = (first + run * 4 - end) as u8;
+            if unused == 0 {
+                let words = bytes.as_ptr().wrapping_add(first).cast();
+                // SAFETY: inside the guest's data.
+                unsafe { buffer.record_copy::<op::UpdateUniformBuffer>(&HOST, 0, &head(first), words, run) };
+            } else {
+                // The last word's bytes one by one: nothing behind the guest's data is read.
+                let word = |i: usize| {
+                    let at = first + i * 4;
+                    (at..end.min(at + 4)).rev().fold(0, |word, at| word << 8 | u32::from(bytes.at(at)))
+                };
+                buffer.record_run::<op::UpdateUniformBuffer>(&HOST, unused, &head(first), run, word);
+            }
         }
     }
 }

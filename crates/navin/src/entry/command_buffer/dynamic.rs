@@ -163,7 +163,11 @@ commands! {
     /// Vulkan overflows to infinity, which is mode 0; mode 1 is named once and otherwise the same (B218).
     fn nvnCommandBufferSetFloatBlendClamp(mode: i32) |buffer| {
         if mode & 1 != 0 {
-            fault!("B218", "{CALL}: mode 1: a blend that overflows still gives infinity, not the largest finite value");
+            // A fault line takes a lock, which recording does not (B422): once is enough.
+            static NAMED: Once = Once::new();
+            NAMED.call_once(|| {
+                fault!("B218", "{CALL}: mode 1: a blend that overflows still gives infinity, not the largest finite value");
+            });
         }
         buffer.record::<op::SetFloatBlendClamp>(&HOST, (mode & 1) as u8, &());
     }

@@ -10,7 +10,7 @@ use navin_abi::{GuestPtr, fault};
 use super::HOST;
 use super::args::{Array, commands, open, open_live, refuse};
 use crate::driver;
-use crate::entry::object::{address, boolean, live, pointer};
+use crate::entry::object::{LONGEST_ARRAY, address, boolean, live, pointer};
 
 commands! {
     [
@@ -54,7 +54,7 @@ commands! {
 }
 
 fn handles(count: i32, handles: *const u64, call: &'static str) -> Option<impl Iterator<Item = u64>> {
-    let Ok(count) = usize::try_from(count) else {
+    let Some(count) = usize::try_from(count).ok().filter(|count| *count <= LONGEST_ARRAY) else {
         refuse(call, format_args!("{count} handles"));
         return None;
     };

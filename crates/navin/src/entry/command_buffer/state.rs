@@ -42,7 +42,8 @@ commands! {
     /// 16 floats, which the hardware keeps as 8-bit factors.
     fn nvnCommandBufferBindCoverageModulationTable(table: *const f32) |buffer| {
         let Some(table) = Array::new(table, CALL) else { return };
-        let factor = |i: usize| (table.at(i).clamp(0.0, 1.0) * 255.0).round() as u8;
+        // The cast cuts, and holds what is no number at 0.
+        let factor = |i: usize| (table.at(i).clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
         let words = std::array::from_fn(|word| u32::from_le_bytes(std::array::from_fn(|byte| factor(word * 4 + byte))));
         buffer.record::<op::BindCoverageModulationTable>(&HOST, (), &words);
     }
