@@ -30,8 +30,8 @@ pub const ENTRY_SIZE: u64 = 8;
 pub const MAX_PIECE: u32 = ((1 << 18) - 1) * 4;
 /// Bytes of the blocks that the host lends.
 pub const LENT_BLOCK: usize = 64 << 10;
-/// More entries than this are no list that a guest recorded.
-const MAX_ENTRIES: u32 = 1 << 24;
+/// More entries than this are no lists that a guest recorded: what one call may read.
+pub const MAX_ENTRIES: u32 = 1 << 24;
 
 /// Which addresses a piece's address is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,8 +130,8 @@ pub enum ListError {
         /// What.
         word: u64,
     },
-    /// The links go on for ever.
-    #[error("the list has no end")]
+    /// The links go on for ever, or as good as.
+    #[error("the list has no end, or the lists of this call have more than {MAX_ENTRIES} entries")]
     Endless,
 }
 
@@ -185,13 +185,18 @@ pub struct ControlList<'a> {
 }
 
 impl<'a> ControlList<'a> {
-    /// The list that the command handle `handle` leads to.
-    pub fn new(host: &'a Host, handle: u64) -> Result<Self, ListError> {
+    /// The list that the command handle `handle` leads to, of at most `left` entries.
+    pub fn new(host: &'a Host, handle: u64, left: u32) -> Result<Self, ListError> {
         if handle == 0 || !handle.is_multiple_of(ENTRY_SIZE) {
             return Err(ListError::Handle(handle));
         }
         let end = host.control.end_of(handle).ok_or(ListError::Memory(handle))?;
-        Ok(Self { host, at: handle, end, left: MAX_ENTRIES })
+        Ok(Self { host, at: handle, end, left })
+    }
+
+    /// How many entries more may be read.
+    pub fn left(&self) -> u32 {
+        self.left
     }
 
     fn stop(&mut self) {

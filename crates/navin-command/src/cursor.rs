@@ -33,6 +33,8 @@ const RECORDING: u32 = 1;
 const LENT: u32 = 2;
 /// The current control memory is a lent block.
 const LENT_CONTROL: u32 = 4;
+/// The guest's memory callback is running: what runs short meanwhile is lent, not asked for.
+const ASKING: u32 = 8;
 
 /// The least command memory that a guest may add (device info item 0x15).
 const MIN_COMMAND_SIZE: usize = 512;
@@ -293,8 +295,9 @@ impl CommandBuffer {
         unsafe { at.write(entry.encode()) };
     }
 
-    /// Appends an entry. One that is not the last leaves room for another (B224).
-    pub(crate) fn write_entry(self, host: &Host, entry: Entry) {
+    /// Appends an entry. One that is not the last leaves room for another (B224). Returns whether there was room:
+    /// there always is for the last entry of a list that has one.
+    pub(crate) fn write_entry(self, host: &Host, entry: Entry) -> bool {
         let last = matches!(entry, Entry::Piece { last: true, .. });
         let needed = if last { ENTRY_SIZE } else { 2 * ENTRY_SIZE };
         let left = || get!(self.control_end).saturating_sub(get!(self.control_cursor));
@@ -302,7 +305,10 @@ impl CommandBuffer {
             self.ask(host, NVNcommandBufferMemoryEvent::OUT_OF_CONTROL_MEMORY, needed as usize);
         }
         if left() < needed {
-            let (start, end) = host.lend_control();
+            let Some((start, end)) = host.lend_control() else {
+                fault!("B224", "out of control memory, and 1 GB of it is lent already: lists lose pieces from here on");
+                return false;
+            };
             self.move_control(start, end, LENT_CONTROL);
         }
         let at = get!(self.control_cursor);
@@ -314,6 +320,7 @@ impl CommandBuffer {
         if get!(self.flags) & LENT_CONTROL == 0 {
             set!(self.control_used = get!(self.control_used).wrapping_add(ENTRY_SIZE));
         }
+        true
     }
 
     /// Calls the guest's memory callback, if it set one, for `bytes` or the least that NVN takes.
@@ -324,10 +331,13 @@ impl CommandBuffer {
         };
         let bytes = bytes.max(least);
         let callback = get!(self.callback);
-        if callback != 0 {
-            let record = GuestPtr::from_host(self.0);
-            host.run_callback(callback, record, event, bytes, get!(self.callback_data));
+        // A callback that itself runs short would be called for ever.
+        if callback == 0 || get!(self.flags) & ASKING != 0 {
+            return;
         }
+        set!(self.flags = get!(self.flags) | ASKING);
+        host.run_callback(callback, GuestPtr::from_host(self.0), event, bytes, get!(self.callback_data));
+        set!(self.flags = get!(self.flags) & !ASKING);
     }
 
     /// Ends the open piece with an entry. Returns whether there was anything in it.

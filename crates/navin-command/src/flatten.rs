@@ -4,16 +4,17 @@
 //! a piece, each whole record that fits; the first that does not, or is none, ends the piece with an error line,
 //! and never the process.
 
+use std::ops::ControlFlow;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use navin_abi::fault;
 
-use crate::control::{ControlList, Entry, Piece, Space};
+use crate::control::{ControlList, Entry, ListError, MAX_ENTRIES, Piece, Space};
 use crate::cursor::CommandBuffer;
 use crate::host::Host;
-use crate::record::{Malformed, measure};
-use crate::stream::{Builder, Stream};
+use crate::record::{self, measure};
+use crate::stream::{Builder, Cut, MAX_SECTIONS, MAX_STREAM_BYTES, Stream};
 
 /// Finds command memory by its GPU address; the driver's pools.
 pub trait PieceMemory {
@@ -23,13 +24,9 @@ pub trait PieceMemory {
 }
 
 /// Flattens the recordings of `handles`, in order, into a stream that owns its bytes. A handle of garbage, or a
-/// piece whose memory is gone, leaves a fault line and no records.
+/// piece whose memory is gone, leaves a fault line and no records; so does what is beyond [`MAX_STREAM_BYTES`].
 pub fn flatten(host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) -> Stream {
-    let mut stream = Builder::default();
-    for handle in handles {
-        walk(host, handle, "SubmitCommands", |piece| append_piece(host, memory, handle, piece, &mut stream));
-    }
-    stream.finish()
+    gather(host, memory, handles, "SubmitCommands").finish()
 }
 
 impl CommandBuffer {
@@ -41,17 +38,24 @@ impl CommandBuffer {
             return;
         }
         self.close_piece(host, false);
+        let mut left = MAX_ENTRIES;
         for handle in handles {
-            walk(host, handle, "CallCommands", |piece| self.write_entry(host, Entry::Piece { piece, last: false }));
+            let walked = walk(host, handle, "CallCommands", &mut left, |piece| {
+                if self.write_entry(host, Entry::Piece { piece, last: false }) {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            });
+            if walked.is_break() {
+                return;
+            }
         }
     }
 
     /// nvnCommandBufferCopyCommands: copies the records themselves; the source may be reused at once (B224).
     pub fn copy(self, host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) {
-        let mut stream = Builder::default();
-        for handle in handles {
-            walk(host, handle, "CopyCommands", |piece| append_piece(host, memory, handle, piece, &mut stream));
-        }
+        let stream = gather(host, memory, handles, "CopyCommands");
         let mut rest = stream.words();
         while let Ok(length) = measure(rest) {
             let (record, tail) = rest.split_at(length);
@@ -63,12 +67,63 @@ impl CommandBuffer {
     }
 }
 
-/// Gives the pieces of a list to `each`.
-fn walk(host: &Host, handle: u64, what: &str, mut each: impl FnMut(Piece)) {
-    let end = ControlList::new(host, handle).and_then(|mut list| list.try_for_each(|piece| piece.map(&mut each)));
-    if let Err(error) = end {
-        fault!(key = handle, "B224", "{what} of handle {handle:#x}: {error}; the list ends there");
+/// The records of all lists, copied.
+fn gather(
+    host: &Host,
+    memory: &impl PieceMemory,
+    handles: impl IntoIterator<Item = u64>,
+    what: &'static str,
+) -> Builder {
+    let mut stream = Builder::default();
+    let mut left = MAX_ENTRIES;
+    for handle in handles {
+        let walked = walk(host, handle, what, &mut left, |piece| {
+            if stream.is_full() {
+                return ControlFlow::Break(());
+            }
+            append_piece(host, memory, handle, piece, &mut stream);
+            ControlFlow::Continue(())
+        });
+        if walked.is_break() {
+            fault!(
+                "B225",
+                "{what} of more than {MAX_STREAM_BYTES} bytes of records or {MAX_SECTIONS} waits and fences: the rest, \
+                 from the list {handle:#x} on, is left out"
+            );
+            break;
+        }
     }
+    stream
+}
+
+/// Gives the pieces of a list to `each`, until it breaks; `left` is how many entries may be read.
+fn walk(
+    host: &Host,
+    handle: u64,
+    what: &'static str,
+    left: &mut u32,
+    mut each: impl FnMut(Piece) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut list = match ControlList::new(host, handle, *left) {
+        Ok(list) => list,
+        Err(error) => {
+            report_list(handle, what, error);
+            return ControlFlow::Continue(());
+        }
+    };
+    for piece in &mut list {
+        match piece {
+            Ok(piece) => each(piece)?,
+            Err(error) => report_list(handle, what, error),
+        }
+    }
+    *left = list.left();
+    ControlFlow::Continue(())
+}
+
+#[cold]
+fn report_list(handle: u64, what: &'static str, error: ListError) {
+    fault!(key = handle, "B224", "{what} of handle {handle:#x}: {error}; the list ends there");
 }
 
 /// Copies a piece's whole records to the end of a stream (B225).
@@ -89,7 +144,7 @@ fn append_piece(host: &Host, memory: &impl PieceMemory, handle: u64, piece: Piec
     // SAFETY: `fill` copies all of the piece, or answers that there is none.
     match unsafe { stream.append(bytes / 4, fill) } {
         Some(Ok(())) => {}
-        Some(Err((at, malformed))) => report_cut(handle, piece, at * 4, malformed),
+        Some(Err(cut)) => report_cut(handle, piece, cut),
         None => {
             fault!(
                 key = piece.address,
@@ -101,19 +156,23 @@ fn append_piece(host: &Host, memory: &impl PieceMemory, handle: u64, piece: Piec
     }
 }
 
-/// The line about a piece that does not hold whole records: the first 8 times, then every 1,000th (B225).
+/// The line about a piece that does not hold whole records: the first 8 times, then every 1,000th (B225). It names
+/// the record before, whose write past its end it may be (B223).
 #[cold]
-fn report_cut(handle: u64, piece: Piece, offset: usize, malformed: Malformed) {
+fn report_cut(handle: u64, piece: Piece, cut: Cut) {
     static TIMES: AtomicU64 = AtomicU64::new(0);
     let times = TIMES.fetch_add(1, Ordering::Relaxed) + 1;
     if times <= 8 || times.is_multiple_of(1000) {
+        let offset = cut.at * 4;
         fault!(
             key = times,
             "B225",
-            "the list {handle:#x}: at {:#x}, byte {offset} of a piece of {}, {malformed}: the piece was recorded over \
+            "the list {handle:#x}: at {:#x}, byte {offset} of a piece of {}, behind {}: {}: the piece was recorded over \
              after it was called; the rest of it is left out ({times} times so far)",
             piece.address + offset as u64,
-            piece.bytes
+            piece.bytes,
+            cut.behind.map_or("its start", record::name),
+            cut.malformed
         );
     }
 }

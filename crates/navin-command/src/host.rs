@@ -19,6 +19,9 @@ pub type CallbackRunner = fn(u64, GuestPtr<CommandBufferRecord>, NVNcommandBuffe
 pub struct Host {
     pub(crate) control: ControlMemory,
     pub(crate) lender: Lender,
+    /// Bytes of control memory lent so far.
+    lent_control: AtomicU64,
+    bound: u64,
     recordings: AtomicU64,
     debug_labels: AtomicBool,
     runner: CallbackRunner,
@@ -31,11 +34,13 @@ impl Host {
     }
 
     /// A host with another way to call memory callbacks, for guests whose code runs elsewhere than on this
-    /// processor, and another bound of the bytes lent at a time.
+    /// processor, and another bound of the bytes lent: of command memory at a time, of control memory ever.
     pub const fn with(runner: CallbackRunner, bound: u64) -> Self {
         Self {
             control: ControlMemory::new(),
             lender: Lender::new(bound),
+            lent_control: AtomicU64::new(0),
+            bound,
             recordings: AtomicU64::new(0),
             debug_labels: AtomicBool::new(false),
             runner,
@@ -73,14 +78,19 @@ impl Host {
         (self.runner)(callback, command_buffer, event, bytes, data);
     }
 
-    /// Lends a block of control memory, for good (B224): its guest addresses.
-    pub(crate) fn lend_control(&self) -> (u64, u64) {
+    /// Lends a block of control memory, for good (B224): its guest addresses. `None` beyond the bound.
+    pub(crate) fn lend_control(&self) -> Option<(u64, u64)> {
+        let lent = self.lent_control.fetch_add(LENT_BLOCK as u64, Ordering::Relaxed);
+        if lent + LENT_BLOCK as u64 > self.bound {
+            self.lent_control.fetch_sub(LENT_BLOCK as u64, Ordering::Relaxed);
+            return None;
+        }
         let block: &'static mut [u64] = Box::leak(vec![0u64; LENT_BLOCK / 8].into_boxed_slice());
         let start = GuestPtr::from_host(block.as_ptr()).address();
         let end = start + LENT_BLOCK as u64;
         self.control.add(start, end);
         tracing::debug!("lends a block of {LENT_BLOCK} bytes of control memory");
-        (start, end)
+        Some((start, end))
     }
 }
 

@@ -43,15 +43,23 @@ struct Segment {
 // the guest's memory.
 unsafe impl Send for Segment {}
 
+/// What a recording has lent.
+#[derive(Debug, Default)]
+struct Holding {
+    /// Its segments' addresses.
+    segments: Vec<u64>,
+    /// Where ranges of its guest bytes began; some may be merged or gone since.
+    starts: Vec<u64>,
+}
+
 #[derive(Debug, Default)]
 struct Segments {
     /// By address; none is ever removed.
     by_address: BTreeMap<u64, Segment>,
-    /// Size and address of those that are free.
-    free: Vec<(usize, u64)>,
+    /// Addresses of those that are free, by size.
+    free: BTreeMap<usize, Vec<u64>>,
     next_address: u64,
-    /// The segments of each recording.
-    of_recording: HashMap<u64, Vec<u64>>,
+    of_recording: HashMap<u64, Holding>,
     /// The guest bytes of the recordings in `of_recording`: start to (end, serial), without overlaps.
     guest_bytes: BTreeMap<u64, (u64, u64)>,
 }
@@ -88,15 +96,14 @@ impl Lender {
         if self.lent.load(Ordering::Relaxed) + size as u64 > self.bound {
             return None;
         }
-        let reused = segments.free.iter().rposition(|&(free, _)| free == size);
-        let address = match reused.map(|at| segments.free.swap_remove(at)) {
-            Some((_, address)) => address,
+        let address = match segments.free.get_mut(&size).and_then(Vec::pop) {
+            Some(address) => address,
             None => segments.allocate(size),
         };
         let segment = segments.by_address.get_mut(&address)?;
         if owner != 0 {
             segment.owners.push(owner);
-            segments.of_recording.entry(owner).or_default().push(address);
+            segments.of_recording.entry(owner).or_default().segments.push(address);
         }
         let memory = segment.memory;
         let lent = self.lent.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
@@ -163,15 +170,20 @@ impl Segments {
         }
         let mut freed = 0;
         for owner in gone {
-            self.guest_bytes.retain(|_, &mut (_, of)| of != owner);
-            for address in self.of_recording.remove(&owner).unwrap_or_default() {
+            let Some(holding) = self.of_recording.remove(&owner) else { continue };
+            for at in holding.starts {
+                if self.guest_bytes.get(&at).is_some_and(|&(_, of)| of == owner) {
+                    self.guest_bytes.remove(&at);
+                }
+            }
+            for address in holding.segments {
                 let Some(segment) = self.by_address.get_mut(&address) else { continue };
                 segment.owners.retain(|&of| of != owner);
                 if !segment.owners.is_empty() {
                     continue;
                 }
                 freed += segment.size as u64;
-                self.free.push((segment.size, address));
+                self.free.entry(segment.size).or_default().push(address);
             }
         }
         freed
@@ -194,6 +206,9 @@ impl Segments {
             }
         }
         self.guest_bytes.insert(start, (end, serial));
+        if let Some(holding) = self.of_recording.get_mut(&serial) {
+            holding.starts.push(start);
+        }
     }
 
     /// `serial` wrote into a segment that another recording, or a grant, left it.
@@ -201,7 +216,48 @@ impl Segments {
         let Some((&start, segment)) = self.by_address.range_mut(..=address).next_back() else { return };
         if !segment.owners.is_empty() && !segment.owners.contains(&serial) {
             segment.owners.push(serial);
-            self.of_recording.entry(serial).or_default().push(start);
+            self.of_recording.entry(serial).or_default().segments.push(start);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(address: u64, bytes: u32) -> Piece {
+        Piece { space: Space::Guest, address, bytes }
+    }
+
+    #[test]
+    fn b220_a_record_larger_than_a_segment_gets_one_that_holds_it() {
+        let lender = Lender::new(BOUND);
+        let lease = lender.lend(SEGMENT + 4, 1).unwrap();
+        assert_eq!(lease.size as usize, SEGMENT + SMALL_SEGMENT);
+        assert_eq!(lender.lent_bytes(), u64::from(lease.size));
+        assert!(lender.lend(BOUND as usize + 1, 1).is_none());
+        assert!(lender.lend(usize::MAX, 1).is_none());
+        assert!(lender.read(lease.address, lease.size, |_| ()).is_some());
+        assert!(lender.read(lease.address + 4, lease.size, |_| ()).is_none());
+    }
+
+    /// A program whose lists run short each frame for ever: what the lender keeps about them must not slow it down.
+    #[test]
+    fn b220_a_hundred_thousand_recordings_that_ran_short_are_found_and_freed() {
+        const LISTS: u64 = 1_000;
+        let lender = Lender::new(BOUND);
+        for round in 0..100 {
+            for list in 0..LISTS {
+                let serial = round * LISTS + list + 1;
+                let at = list * 0x1000;
+                lender.lend(4, serial).unwrap();
+                lender.piece_closed(serial, piece(at, 256));
+                lender.piece_closed(serial, piece(at + 256, 256));
+            }
+            assert_eq!(lender.lent_bytes(), LISTS * SEGMENT as u64, "round {round}");
+        }
+        let segments = lender.segments.lock();
+        let segments = segments.as_ref().unwrap();
+        assert_eq!((segments.guest_bytes.len(), segments.of_recording.len()), (2 * LISTS as usize, LISTS as usize));
     }
 }

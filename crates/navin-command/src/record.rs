@@ -17,6 +17,7 @@
 //! (B220, B224). [`ROWS`] (`table`) is the only place that knows opcodes, shapes and bounds.
 
 pub mod immediate;
+pub mod limits;
 pub mod payload;
 mod table;
 

@@ -68,6 +68,23 @@ impl Boundary {
     }
 }
 
+/// Most bytes of a stream. Real submissions have a few megabytes of records; control memory of garbage can name the
+/// same megabyte a million times.
+pub const MAX_STREAM_BYTES: usize = 256 << 20;
+/// Most sections of a stream.
+pub const MAX_SECTIONS: usize = 1 << 20;
+
+/// Where words stop being records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cut {
+    /// Words before that place.
+    pub at: usize,
+    /// The opcode of the last record before it.
+    pub behind: Option<u8>,
+    /// Why there is none at it.
+    pub malformed: Malformed,
+}
+
 /// Makes a stream: words are appended, and scanned once for whole records and for what cuts sections.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
@@ -83,8 +100,13 @@ impl Builder {
         &self.words
     }
 
+    /// Whether there is as much as a stream may have.
+    pub(crate) fn is_full(&self) -> bool {
+        self.words.len() * 4 >= MAX_STREAM_BYTES || self.sections.len() >= MAX_SECTIONS
+    }
+
     /// Appends `count` words, which `fill` writes to the address it gets and says whether it did. What is behind
-    /// the first malformed record is dropped: the error gives its place among the words in words.
+    /// the first malformed record is dropped, and the error gives its place among these words.
     ///
     /// # Safety
     /// `fill` writes all words if it answers true.
@@ -92,7 +114,7 @@ impl Builder {
         &mut self,
         count: usize,
         fill: impl FnOnce(*mut u32) -> bool,
-    ) -> Option<Result<(), (usize, Malformed)>> {
+    ) -> Option<Result<(), Cut>> {
         self.words.reserve(count);
         if !fill(self.words.spare_capacity_mut().as_mut_ptr().cast()) {
             return None;
@@ -100,7 +122,14 @@ impl Builder {
         let before = self.words.len();
         // SAFETY: there was room, and `fill` wrote the words; every bit pattern is one.
         unsafe { self.words.set_len(before + count) };
-        Some(self.scan(before).map_err(|malformed| (self.words.len() - before, malformed)))
+        Some(self.scan(before).map_err(|malformed| {
+            let (mut at, mut behind) = (before, None);
+            while let Ok(length) = measure(&self.words[at..]) {
+                behind = Some(Header::from_word(self.words[at]).opcode());
+                at += length;
+            }
+            Cut { at: at - before, behind, malformed }
+        }))
     }
 
     fn scan(&mut self, mut at: usize) -> Result<(), Malformed> {
