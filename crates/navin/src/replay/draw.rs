@@ -8,6 +8,7 @@ use ash::vk;
 use navin_abi::enums::{NVNdrawPrimitive, NVNindexType};
 use navin_abi::fault;
 use navin_command::record::immediate::ElementMode;
+use navin_command::record::limits::{Budget, MAX_DRAWS, Runaway};
 use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
 use navin_shader::{AttributeType, HandleSource, ImageAccess};
 use navin_texture::{Class, Format};
@@ -37,6 +38,9 @@ const UNIFORM_GRANULARITY: u64 = 256;
 impl Piece<'_> {
     /// Draws vertices in order.
     pub(crate) fn draw_arrays(&mut self, primitive: u8, draw: &DrawArraysInstanced) {
+        if !self.affords(|budget| budget.draw(draw.count, draw.instance_count)) {
+            return;
+        }
         let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
         if let Topology::Rewritten(rewrite, _) = topology {
             let vertices: Vec<u32> = (draw.first..draw.first.saturating_add(draw.count.min(REWRITE_LIMIT))).collect();
@@ -52,6 +56,9 @@ impl Piece<'_> {
 
     /// Draws indexed vertices.
     pub(crate) fn draw_elements(&mut self, mode: ElementMode, draw: &DrawElementsInstanced) {
+        if !self.affords(|budget| budget.draw(draw.count, draw.instance_count)) {
+            return;
+        }
         let topology = convert::topology(NVNdrawPrimitive(i32::from(mode.primitive())));
         let (kind, size) = convert::index_type(NVNindexType(i32::from(mode.index_type())));
         let address = draw.index_buffer.get();
@@ -105,7 +112,15 @@ impl Piece<'_> {
             }
         }
         let arguments: u64 = if index.is_some() { 20 } else { 16 };
-        let (draws, stride) = count.map_or((1, 0), |(_, draws, stride)| (draws, stride));
+        let (draws, stride) = count.map_or((1, 0), |(_, draws, stride)| (draws.min(MAX_DRAWS), stride));
+        if draws > 1 && (u64::from(stride) < arguments || !stride.is_multiple_of(4)) {
+            fault!(
+                key = stride,
+                "",
+                "an indirect draw whose arguments are {stride} bytes apart and take {arguments}: draw left out"
+            );
+            return;
+        }
         let bytes = arguments + u64::from(draws.saturating_sub(1)) * u64::from(stride);
         let Some(range) = self.resolve(Range { address: indirect, size: bytes }, "indirect arguments") else { return };
         let Some(spare) = range.size.checked_sub(arguments) else {
@@ -149,7 +164,7 @@ impl Piece<'_> {
 
     /// Runs the compute program.
     pub(crate) fn dispatch(&mut self, groups: [u32; 3]) {
-        if groups.contains(&0) || !self.prepare_dispatch() {
+        if !self.affords(|budget| budget.dispatch(groups)) || groups.contains(&0) || !self.prepare_dispatch() {
             return;
         }
         let [x, y, z] = groups;
@@ -165,6 +180,17 @@ impl Piece<'_> {
         if self.prepare_dispatch() {
             let result = self.encoder.dispatch_indirect(range.buffer, range.offset);
             self.drawn(result);
+        }
+    }
+
+    /// Whether the piece may ask this of the GPU (B225: command memory can hold any count); a fault line if not.
+    fn affords(&mut self, take: impl FnOnce(&mut Budget) -> Result<(), Runaway>) -> bool {
+        match take(&mut self.budget) {
+            Ok(()) => true,
+            Err(e) => {
+                fault!("B225", "a draw or dispatch was left out: {e}");
+                false
+            }
         }
     }
 

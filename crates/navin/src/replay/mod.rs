@@ -29,6 +29,7 @@ use navin_abi::records::state::{
     VertexStreamState,
 };
 use navin_command::Stream;
+use navin_command::record::limits::Budget;
 use navin_command::record::payload::{BufferRange, TextureRef};
 use navin_command::record::{Record, RecordReader};
 use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
@@ -83,6 +84,8 @@ pub(crate) struct Piece<'a> {
     /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
     bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
+    /// What draws and dispatches may still ask of the GPU.
+    budget: Budget,
     /// What the CPU has to write when the piece has ended.
     pub(crate) completion: Completion,
 }
@@ -149,6 +152,7 @@ impl Replayer {
             seen: [(0, 0); STAGES],
             bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
+            budget: Budget::default(),
             completion: Completion { writes: Vec::new(), origin },
         };
         piece.begin();
