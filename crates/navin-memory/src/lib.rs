@@ -1,17 +1,22 @@
 //! Guest memory as the GPU sees it: the 40-bit address space, pools, and the page table that shaders walk.
 //!
-//! What flows through: an entry point (guest thread) checks what the guest passes with [`PoolDesc::validate`],
-//! takes a range from [`AddressSpace::allocate`] and makes a [`Pool`]. The submit thread turns addresses in
-//! records into (pool, offset), several times a draw; an [`AddressReader`] does so without a lock. [`PageTable`] is the
-//! image of the table that shaders with raw pointers walk, as [`PageWrite`]s to carry out; the driver of this stage,
-//! whose pools are mapped whole, writes the pages of `navin-vulkan`'s table itself. Nothing here touches the memory.
+//! What flows through: an entry point (guest thread) checks what the guest passes with [`PoolDesc::validate`], takes a
+//! range from [`AddressSpace`] and makes a [`Pool`], or a [`VirtualPool`], into which the guest then maps pages of
+//! others. The submit thread turns addresses in records into (pool, offset), several times a draw; an
+//! [`AddressReader`] does so without a lock. [`PageTable`] says what to write into the table that shaders with raw
+//! pointers walk. Only [`alloc`] and [`tracking`] touch memory, and only its pages, never what is in them.
 //!
-//! - [`address_space`]: reservations and the interval map from addresses to pools.
+//! - [`address_space`]: reservations, and what an address is.
 //! - [`pool`]: flags, validation, and what is known of one pool.
-//! - [`page_table`]: the image of the two-level table.
+//! - [`virtual_pool`]: the 4 KB page table of a virtual pool, mapping requests, its CPU range.
+//! - [`chunks`]: which pieces of a large pool are imported.
+//! - [`page_table`]: the table of raw pointers.
+//! - [`alloc`]: guest memory with a second mapping for the GPU.
 //! - [`tracking`]: which of that memory the CPU has written.
 
 pub mod address_space;
+pub mod alloc;
+pub mod chunks;
 mod free_ranges;
 pub mod page_table;
 pub mod pool;
