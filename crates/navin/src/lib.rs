@@ -26,3 +26,5 @@ pub mod lifecycle;
 mod replay;
 pub mod sink;
 pub mod status;
+
+pub use navin_memory::alloc;
