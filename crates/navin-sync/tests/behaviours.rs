@@ -103,6 +103,23 @@ fn b229_a_wait_on_an_add_is_parked_until_it_lands() {
 }
 
 #[test]
+fn b229_two_signals_of_one_piece_are_both_in_flight_with_it() {
+    const SECOND: u64 = EVENT + 64;
+    let (s, mut gpu, a, b) = setup();
+    gpu.memory.extend([(EVENT, 0), (SECOND, 0)]);
+    let write = |address, value| navin_sync::EventSignal { address, mode: SignalMode::Write, value };
+    let piece = Work { name: 1, signals: vec![write(EVENT, 1), write(SECOND, 2)] };
+    s.submit(b, [wait_event(EVENT, WaitMode::Equal, 1), work(2)]).unwrap();
+    s.submit(a, [Step::Work(piece), work(3)]).unwrap();
+    s.run_ready(&mut gpu);
+    // One submission for both signals and the commands around them: a cut at each would make three.
+    assert_eq!((gpu.names(), gpu.ticket), (vec![1, 2, 3], 3));
+    assert_eq!(gpu.after(2), Some(1), "behind the rest of the signalling piece, not behind the signal's prefix");
+    gpu.complete(&s, 1);
+    assert_eq!((gpu.memory[&EVENT], gpu.memory[&SECOND]), (1, 2));
+}
+
+#[test]
 fn b229_the_last_signal_in_flight_decides() {
     let (s, mut gpu, a, b) = setup();
     gpu.memory.insert(EVENT, 1);
@@ -271,6 +288,42 @@ fn b232_a_fence_behind_a_passed_wait_has_not_ended_before_what_was_waited_for() 
     gpu.complete(&s, 1);
     assert_eq!(s.wait(second, NOW), WaitResult::AlreadySignaled);
     assert_eq!(s.finish_within(b, NOW), WaitResult::AlreadySignaled);
+}
+
+#[test]
+fn b234_an_event_signalled_while_suspended_lets_its_queue_go_on_after_the_resume() {
+    let (s, mut gpu, a, b) = setup();
+    gpu.memory.insert(EVENT, 0);
+    s.submit(a, [wait_event(EVENT, WaitMode::Equal, 1), work(1)]).unwrap();
+    s.submit(b, [work(2)]).unwrap();
+    assert!(s.suspend(NOW), "nobody is inside");
+    assert!(s.suspended());
+    gpu.memory.insert(EVENT, 1);
+    s.poke();
+    s.submit(b, [work(3), Step::Present(4)]).unwrap();
+    assert!(!s.run_ready(&mut gpu));
+    assert_eq!(gpu.names(), []);
+    assert!(s.suspend(NOW), "again is the same");
+    let seen = s.activity();
+    s.resume();
+    assert!(s.wait_for_work(seen, NOW), "the submit thread looks again");
+    s.run_ready(&mut gpu);
+    assert_eq!(gpu.names(), [1, 2, 3, 4], "in order of arrival");
+}
+
+#[test]
+fn b234_what_is_inside_keeps_the_gate_from_closing_and_is_let_out() {
+    let (s, mut gpu, a, _) = setup();
+    let inside = s.enter().unwrap();
+    assert!(!s.suspend(Some(Duration::from_millis(5))), "somebody is inside");
+    assert!(s.enter().is_none(), "and nobody else comes in");
+    s.submit(a, [work(1)]).unwrap();
+    assert!(!s.run_ready(&mut gpu));
+    drop(inside);
+    assert!(s.suspend(NOW));
+    s.resume();
+    assert!(s.enter().is_some());
+    assert!(s.run_ready(&mut gpu));
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Random schedules against a reference model.
+//! Random schedules, 100,000 steps of them, against a reference model.
 //!
 //! The model keeps the whole history as a flat list of everything ever submitted and decides by looking through
-//! all of it again at each step: no queue state, no receipts, no in-flight table. It takes the oldest entry that
-//! may go, one at a time.
+//! all of it again at each step: no queue state, no receipts, no in-flight table. It simulates the queues one
+//! command at a time, taking the oldest entry that may go.
 
 mod common;
 
@@ -12,6 +12,7 @@ use std::time::Duration;
 use common::{Gpu, Sched, Work};
 use navin_sync::{EventSignal, QueueId, SignalMode, Step, SyncId, SyncState, WaitMode, WaitResult};
 use proptest::prelude::*;
+use proptest::test_runner::RngAlgorithm;
 
 const QUEUES: usize = 3;
 const SYNCS: usize = 3;
@@ -39,6 +40,11 @@ enum Op {
     ReinitSync(usize),
     RecreateQueue(usize),
     CheckSync(usize),
+    Finish(usize),
+    /// To a ticket so far back.
+    SetSync(usize, u64),
+    Suspend,
+    Resume,
 }
 
 fn signal() -> impl Strategy<Value = EventSignal> {
@@ -70,6 +76,10 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..SYNCS).prop_map(Op::ReinitSync),
         1 => (0..QUEUES).prop_map(Op::RecreateQueue),
         4 => (0..SYNCS).prop_map(Op::CheckSync),
+        2 => (0..QUEUES).prop_map(Op::Finish),
+        1 => (0..SYNCS, 0u64..8).prop_map(|(sync, ticket)| Op::SetSync(sync, ticket)),
+        1 => Just(Op::Suspend),
+        2 => Just(Op::Resume),
     ]
 }
 
@@ -88,9 +98,18 @@ struct Entry {
     submission: usize,
     name: u32,
     step: ModelStep,
-    /// For a wait on a sync: the index of the fence that was newest at submit.
-    fence: Option<usize>,
+    /// For a wait on a sync: the fence that was newest at submit.
+    fence: Option<Newest>,
     fate: Fate,
+}
+
+/// What a sync was fenced with last.
+#[derive(Clone, Copy)]
+enum Newest {
+    /// The entry with this index.
+    Entry(usize),
+    /// A ticket given from outside.
+    Ticket(u64),
 }
 
 /// The order in which things were encoded: entry, ticket.
@@ -100,9 +119,11 @@ struct Model {
     submissions: usize,
     encoded: Vec<(usize, u64)>,
     completed: u64,
-    /// Each sync's newest fence, as an index of `entries`.
-    fences: [Option<usize>; SYNCS],
-    log: Vec<(QueueId, u32)>,
+    /// Each sync's newest fence.
+    fences: [Option<Newest>; SYNCS],
+    suspended: bool,
+    /// What ran: queue, name, and the newest ticket that it depends on.
+    log: Vec<(QueueId, u32, u64)>,
 }
 
 impl Model {
@@ -113,17 +134,15 @@ impl Model {
         before.map(|e| if let Fate::Done(ticket) = e.fate { ticket } else { 0 }).max().unwrap_or(0)
     }
 
-    /// The ticket that an entry may go behind, or `None` while it may not go.
+    /// The ticket that its queue's first entry may go behind, or `None` while it may not go.
     fn may_go(&self, index: usize, memory: &BTreeMap<u64, u32>) -> Option<u64> {
         let entry = &self.entries[index];
-        if self.entries[..index].iter().any(|e| e.queue == entry.queue && e.fate == Fate::Waiting) {
-            return None;
-        }
         match entry.step {
             ModelStep::Work(_) | ModelStep::FenceSync(_) | ModelStep::Present => Some(0),
             ModelStep::WaitSync(_) => match entry.fence {
                 None => Some(0),
-                Some(fence) => match self.entries[fence].fate {
+                Some(Newest::Ticket(ticket)) => Some(ticket),
+                Some(Newest::Entry(fence)) => match self.entries[fence].fate {
                     Fate::Waiting => None,
                     Fate::Done(_) => Some(self.ticket_before(fence)),
                     Fate::Dropped => Some(0),
@@ -146,25 +165,39 @@ impl Model {
         }
     }
 
+    /// The newest ticket that the queue's waits since its last work passed behind: what its next work depends on.
+    fn waited_for(&self, index: usize) -> u64 {
+        let queue = self.entries[index].queue;
+        let before = self.entries[..index].iter().rev().filter(|e| e.queue == queue);
+        let waits = before.take_while(|e| !matches!(e.step, ModelStep::Work(_)));
+        waits.map(|e| if let Fate::Done(ticket) = e.fate { ticket } else { 0 }).max().unwrap_or(0)
+    }
+
     fn run(&mut self, memory: &BTreeMap<u64, u32>, ticket: &mut u64) {
-        loop {
-            // Entries are in order of submission, but a parked queue's old entries come before others': the
-            // oldest submission that may go is the first in the list.
-            let next = (0..self.entries.len())
-                .filter(|&at| self.entries[at].fate == Fate::Waiting)
-                .filter_map(|at| self.may_go(at, memory).map(|after| (self.entries[at].submission, at, after)))
-                .min();
+        while !self.suspended {
+            // Only the first entry of each queue that is still waiting can go; the oldest submission goes first.
+            let mut queues: Vec<QueueId> = Vec::new();
+            let waiting = self.entries.iter().enumerate().filter(|(_, entry)| entry.fate == Fate::Waiting);
+            let mut first = Vec::new();
+            for (at, entry) in waiting {
+                if !queues.contains(&entry.queue) {
+                    queues.push(entry.queue);
+                    first.push(at);
+                }
+            }
+            let may_go = |at: usize| self.may_go(at, memory).map(|after| (self.entries[at].submission, at, after));
+            let next = first.into_iter().filter_map(may_go).min();
             let Some((_, at, after)) = next else { return };
             let entry = &self.entries[at];
             self.entries[at].fate = match entry.step {
                 ModelStep::Work(_) => {
                     *ticket += 1;
-                    self.log.push((entry.queue, entry.name));
+                    self.log.push((entry.queue, entry.name, self.waited_for(at)));
                     self.encoded.push((at, *ticket));
                     Fate::Done(*ticket)
                 }
                 ModelStep::Present => {
-                    self.log.push((entry.queue, entry.name));
+                    self.log.push((entry.queue, entry.name, self.ticket_before(at)));
                     Fate::Done(0)
                 }
                 _ => Fate::Done(after),
@@ -173,15 +206,20 @@ impl Model {
     }
 
     fn sync_state(&self, sync: usize) -> SyncState {
-        match self.fences[sync].map(|fence| (fence, self.entries[fence].fate)) {
-            None => SyncState::NeverFenced,
-            Some((_, Fate::Waiting)) => SyncState::Pending,
-            Some((_, Fate::Dropped)) => SyncState::Abandoned,
-            Some((fence, Fate::Done(_))) => match self.ticket_before(fence) {
-                ticket if ticket <= self.completed => SyncState::Signaled,
-                ticket => SyncState::InFlight(ticket),
-            },
+        let fence = match self.fences[sync] {
+            None => return SyncState::NeverFenced,
+            Some(Newest::Ticket(ticket)) => return self.ended(ticket),
+            Some(Newest::Entry(fence)) => fence,
+        };
+        match self.entries[fence].fate {
+            Fate::Waiting => SyncState::Pending,
+            Fate::Dropped => SyncState::Abandoned,
+            Fate::Done(_) => self.ended(self.ticket_before(fence)),
         }
+    }
+
+    fn ended(&self, ticket: u64) -> SyncState {
+        if ticket <= self.completed { SyncState::Signaled } else { SyncState::InFlight(ticket) }
     }
 }
 
@@ -207,7 +245,7 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
                         _ => None,
                     };
                     if let ModelStep::FenceSync(sync) = step {
-                        model.fences[sync] = Some(model.entries.len());
+                        model.fences[sync] = Some(Newest::Entry(model.entries.len()));
                     }
                     real.push(match step.clone() {
                         ModelStep::Work(signals) => Step::Work(Work { name: names, signals }),
@@ -219,7 +257,10 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
                         ModelStep::Present => Step::Present(names),
                     });
                     let (queue, submission) = (queues[queue], model.submissions);
-                    model.entries.push(Entry { queue, submission, name: names, step, fence, fate: Fate::Waiting });
+                    // A wait on a sync never fenced is over when it is submitted (B229).
+                    let over = matches!(step, ModelStep::WaitSync(_)) && fence.is_none();
+                    let fate = if over { Fate::Done(0) } else { Fate::Waiting };
+                    model.entries.push(Entry { queue, submission, name: names, step, fence, fate });
                 }
                 scheduler.submit(queues[queue], real).unwrap();
             }
@@ -262,39 +303,61 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
                 };
                 prop_assert_eq!(scheduler.wait(syncs[sync], Some(Duration::ZERO)), answer);
             }
+            Op::Finish(queue) => {
+                let parked = model.entries.iter().any(|e| e.queue == queues[queue] && e.fate == Fate::Waiting);
+                // As a fence at the very end of the queue would be.
+                let passed = model.entries.iter().filter(|e| e.queue == queues[queue]);
+                let ticket = passed.map(|e| if let Fate::Done(ticket) = e.fate { ticket } else { 0 }).max();
+                let reached = !parked && ticket.unwrap_or(0) <= model.completed;
+                let answer = if reached { WaitResult::AlreadySignaled } else { WaitResult::TimeoutExpired };
+                prop_assert_eq!(scheduler.finish_within(queues[queue], Some(Duration::ZERO)), answer);
+            }
+            Op::SetSync(sync, back) => {
+                // A ticket that exists: later work has later ones.
+                let ticket = gpu.ticket.saturating_sub(back);
+                prop_assert!(scheduler.set_sync(syncs[sync], ticket));
+                model.fences[sync] = Some(Newest::Ticket(ticket));
+            }
+            Op::Suspend => {
+                prop_assert!(scheduler.suspend(Some(Duration::ZERO)));
+                model.suspended = true;
+            }
+            Op::Resume => {
+                scheduler.resume();
+                model.suspended = false;
+            }
         }
-        let log: Vec<_> = gpu
-            .seen
-            .iter()
-            .filter_map(|seen| match *seen {
-                common::Seen::Work { queue, name, .. } | common::Seen::Present { queue, name, .. } => {
-                    Some((queue, name))
-                }
-                common::Seen::Flush => None,
-            })
-            .collect();
-        prop_assert_eq!(log, model.log.clone());
+        let log = gpu.seen.iter().filter_map(|seen| match *seen {
+            common::Seen::Work { queue, name, after } | common::Seen::Present { queue, name, after } => {
+                Some((queue, name, after))
+            }
+            common::Seen::Flush => None,
+        });
+        prop_assert!(log.eq(model.log.iter().copied()), "{:?} and {:?}", gpu.seen, model.log);
         prop_assert_eq!(gpu.ticket, model_ticket);
     }
     // Nothing that could go was left behind.
+    scheduler.resume();
+    model.suspended = false;
     scheduler.run_ready(&mut gpu);
     model.run(&gpu.memory, &mut model_ticket);
-    prop_assert_eq!(gpu.names(), model.log.iter().map(|(_, name)| *name).collect::<Vec<_>>());
+    prop_assert_eq!(gpu.names(), model.log.iter().map(|(_, name, _)| *name).collect::<Vec<_>>());
     for (at, queue) in queues.iter().enumerate() {
         let left = model.entries.iter().filter(|e| e.queue == *queue && e.fate == Fate::Waiting).count();
         let status = scheduler.status();
         let status = status.iter().find(|status| status.queue == *queue).unwrap();
-        // Waits on a never-fenced sync are not kept by the scheduler at all.
-        prop_assert!(status.pending <= left && (left == 0) == (status.pending == 0), "queue {}", at);
+        // The numbers differ by a fence for each Finish.
+        prop_assert!((left == 0) == (status.pending == 0), "queue {}", at);
     }
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    // 1,000 schedules of 100 steps. Most of the time would go into the usual generator, which is unoptimised here.
+    #![proptest_config(ProptestConfig { cases: 1000, rng_algorithm: RngAlgorithm::XorShift, ..ProptestConfig::default() })]
 
     #[test]
-    fn b229_random_schedules_agree_with_the_model(ops in prop::collection::vec(op(), 1..40)) {
+    fn b229_random_schedules_agree_with_the_model(ops in prop::collection::vec(op(), 100)) {
         check(ops)?;
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use common::{Gpu, Sched, Work, wait_event, wait_ticket, work};
@@ -174,6 +174,65 @@ fn finalizing_while_somebody_waits_ends_the_wait() {
         assert_eq!(finish.join().unwrap(), WaitResult::Failed);
     });
     assert_eq!(scheduler.finish(other), WaitResult::AlreadySignaled);
+}
+
+#[test]
+fn b234_a_suspend_waits_for_the_piece_inside_and_holds_back_the_rest() {
+    /// Stops in the middle of a piece until it is let go.
+    struct Held {
+        gpu: Gpu,
+        entered: mpsc::Sender<u32>,
+        go: mpsc::Receiver<()>,
+    }
+    impl Executor for Held {
+        type Work = Work;
+        type Present = u32;
+        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket) -> Executed {
+            self.entered.send(item.name).unwrap();
+            self.go.recv().unwrap();
+            self.gpu.execute(queue, item, after)
+        }
+        fn present(&mut self, _: QueueId, _: u32, _: Ticket) {}
+        fn completed(&self) -> Ticket {
+            0
+        }
+        fn read_event(&self, _: u64) -> Option<u32> {
+            None
+        }
+    }
+    let scheduler = Sched::new();
+    let (a, b) = (scheduler.create_queue(), scheduler.create_queue());
+    let ((entered, inside), (release, go)) = (mpsc::channel(), mpsc::channel());
+    let mut held = Held { gpu: Gpu::new(), entered, go };
+    scheduler.submit(a, [work(1), work(2)]).unwrap();
+    std::thread::scope(|scope| {
+        let replay = scope.spawn(|| {
+            scheduler.run_ready(&mut held);
+            held
+        });
+        assert_eq!(inside.recv(), Ok(1));
+        let suspend = scope.spawn(|| scheduler.suspend(None));
+        while !scheduler.suspended() {
+            std::thread::yield_now();
+        }
+        // Two guest threads submit meanwhile; neither is held up, and neither counts as inside.
+        std::thread::scope(|guests| {
+            guests.spawn(|| scheduler.submit(a, [work(3)]).unwrap());
+            guests.spawn(|| scheduler.submit(b, [work(4)]).unwrap());
+        });
+        assert!(!suspend.is_finished(), "a piece is inside");
+        release.send(()).unwrap();
+        assert!(suspend.join().unwrap());
+        let mut held = replay.join().unwrap();
+        assert_eq!(held.gpu.names(), [1], "the piece that was inside, and no further one");
+        assert!(inside.try_recv().is_err());
+        scheduler.resume();
+        (0..3).for_each(|_| release.send(()).unwrap());
+        assert!(scheduler.run_ready(&mut held));
+        let names = held.gpu.names();
+        assert_eq!(names[..2], [1, 2]);
+        assert!(names.contains(&3) && names.contains(&4) && names.len() == 4);
+    });
 }
 
 #[test]
