@@ -62,7 +62,11 @@ fn look(config: &Config) -> Findings {
         let options = OpenOptions { validation, device: device.clone(), ..OpenOptions::default() };
         Context::open(&options).map_err(|e| e.to_string())
     };
-    let report = open(Validation::Off).map(|context| context.report());
+    // Probing write protection may cost the device: it is done last, and with a device of its own.
+    let report = open(Validation::Off).map(|context| context.report()).map(|report| match open(Validation::Off) {
+        Ok(context) => report.with_protection(context.probe_protection()),
+        Err(_) => report,
+    });
     // Without a device nothing can be said about the layers that the error above does not say already.
     let validation = if report.is_ok() { open(Validation::On).map(drop) } else { Err("no device".into()) };
     Findings {
@@ -106,6 +110,18 @@ impl Findings {
                     line("memory", &format!("{gibibytes:.1} GiB, {whose}"));
                 }
                 line("subgroup", &format!("{} lanes", report.limits.subgroup_size));
+                let probe = &report.import_probe;
+                line("pools", &format!("anonymous memory by pointer: {}", probe.anonymous));
+                line("", &format!("a memfd by pointer: {}", probe.memfd));
+                line("", &format!("a memfd by pointer to a second mapping: {}", probe.memfd_second));
+                line("", &format!("a memfd as a dma-buf: {}", probe.dma_buf));
+                if let Some(probe) = &report.protection_probe {
+                    line("write-protected", &format!("under an import: {}", probe.protected_after_import));
+                    line("", &format!("one page of an import from its begin: {}", probe.imported_over_protected));
+                    line("", &format!("beside an import of a second mapping: {}", probe.protected_beside_import));
+                }
+                let place = if report.device_local_pools { "the device's memory" } else { "the host's, imported" };
+                line("GPU-only pools", place);
             }
             Err(why) => line("Vulkan device", &format!("none: {why}")),
         }

@@ -27,7 +27,7 @@ pub(crate) struct Frame {
     pool: vk::CommandPool,
     /// The submission's commands.
     pub(crate) commands: vk::CommandBuffer,
-    /// What goes before them: layout transitions of fresh images.
+    /// What goes before them (`prologue`).
     pub(crate) prologue: vk::CommandBuffer,
     descriptor_pools: Vec<vk::DescriptorPool>,
     /// By stage set (0 for set 1).

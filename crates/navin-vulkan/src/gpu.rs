@@ -22,6 +22,7 @@ use crate::context::Limits;
 use crate::features::Features;
 use crate::import::PoolMemory;
 use crate::memory::MemoryError;
+use crate::prologue::Fresh;
 use crate::retire::{Garbage, Retire};
 use crate::validation::Messages;
 
@@ -72,8 +73,8 @@ pub(crate) struct Gpu {
     pub(crate) pools: PoolCounters,
     /// The queue's timeline once there is one, as a number; destroyed with the device.
     pub(crate) timeline: AtomicU64,
-    /// Images that no submission has moved to layout GENERAL yet.
-    pub(crate) fresh_images: Mutex<Vec<(vk::Image, vk::ImageAspectFlags)>>,
+    /// New images and pools that wait for a submission.
+    pub(crate) fresh: Mutex<Fresh>,
     /// Set when the device is open, before anything is encoded.
     pub(crate) clock: OnceLock<Clock>,
     formats: RwLock<HashMap<vk::Format, (vk::FormatFeatureFlags2, vk::FormatFeatureFlags2), FxBuildHasher>>,
@@ -128,7 +129,7 @@ impl Gpu {
             retire: Retire::default(),
             pools: PoolCounters::default(),
             timeline: AtomicU64::new(0),
-            fresh_images: Mutex::default(),
+            fresh: Mutex::default(),
             clock: OnceLock::new(),
             formats: RwLock::default(),
             allocator: ManuallyDrop::new(Mutex::new(parts.allocator)),

@@ -115,7 +115,7 @@ pub struct Image {
     memory_size: u64,
     allocation: Mutex<Option<Allocation>>,
     views: Mutex<HashMap<ViewDesc, vk::ImageView, FxBuildHasher>>,
-    /// Whether the image still waits in [`Gpu::fresh_images`] for all its maker knows; only a hint for the drop.
+    /// Whether the image still waits in [`Gpu::fresh`] for all its maker knows; only a hint for the drop.
     maybe_fresh: AtomicBool,
 }
 
@@ -185,7 +185,7 @@ impl Image {
         *image.allocation.lock() = Some(allocation);
         bound.map_err(|error| refused("binding memory", error))?;
         gpu.name(raw, name);
-        gpu.fresh_images.lock().push((raw, format_aspects(image.desc.format)));
+        gpu.fresh.lock().images.push((raw, format_aspects(image.desc.format)));
         image.maybe_fresh.store(true, Ordering::Relaxed);
         Ok(Arc::new(image))
     }
@@ -337,7 +337,7 @@ impl Image {
 impl Drop for Image {
     fn drop(&mut self) {
         if self.maybe_fresh.load(Ordering::Relaxed) {
-            let mut fresh = self.gpu.fresh_images.lock();
+            let fresh = &mut self.gpu.fresh.lock().images;
             if let Some(index) = fresh.iter().position(|(raw, _)| *raw == self.raw) {
                 fresh.swap_remove(index);
             }

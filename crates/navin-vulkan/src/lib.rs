@@ -27,6 +27,7 @@ pub mod import;
 mod layout;
 pub mod memory;
 mod pages;
+mod prologue;
 pub mod query;
 pub mod queue;
 pub mod readback;

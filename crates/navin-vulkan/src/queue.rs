@@ -150,9 +150,9 @@ impl Queue {
         // Ending the encoder may make objects of its own, so it comes before the lock.
         let (frame, number) = encoder.finish()?;
         let mut state = shared.state.lock();
-        let fresh = std::mem::take(&mut *shared.gpu.fresh_images.lock());
+        let fresh = std::mem::take(&mut *shared.gpu.fresh.lock());
         let value = shared.submitted.load(Ordering::Relaxed) + 1;
-        let outcome = record_prologue(&shared.gpu, &frame, &fresh).and_then(|()| {
+        let outcome = fresh.record(&shared.gpu, &frame).and_then(|()| {
             let command = |buffer| vk::CommandBufferSubmitInfo::default().command_buffer(buffer);
             let commands = [command(frame.prologue), command(frame.commands)];
             let commands = if fresh.is_empty() { &commands[1..] } else { &commands[..] };
@@ -166,7 +166,7 @@ impl Queue {
             unsafe { shared.gpu.device.queue_submit2(shared.raw, &info, vk::Fence::null()) }
         });
         if let Err(error) = outcome {
-            shared.gpu.fresh_images.lock().extend(fresh);
+            shared.gpu.fresh.lock().append(fresh);
             drop(state);
             drop(frame);
             shared.gpu.retire.end(number);
@@ -176,6 +176,8 @@ impl Queue {
         state.in_flight.push_back(InFlight { value, encoder: number, frame });
         shared.submitted.store(value, Ordering::Release);
         drop(state);
+        // Staging memory of pools' content goes when the submission is complete.
+        drop(fresh);
         self.collect();
         if shared.validation == Validation::FailOnMessage
             && let Some(message) = shared.gpu.instance.messages.take_first()
@@ -288,42 +290,5 @@ impl Shared {
     pub(crate) fn abandon(&self, frame: Frame, encoder: u64) {
         self.gpu.retire.end(encoder);
         self.keep(&mut self.state.lock(), frame);
-    }
-}
-
-/// Records the transitions of fresh images from UNDEFINED to GENERAL; nothing when there are none.
-fn record_prologue(gpu: &Gpu, frame: &Frame, fresh: &[(vk::Image, vk::ImageAspectFlags)]) -> Result<(), vk::Result> {
-    if fresh.is_empty() {
-        return Ok(());
-    }
-    let barriers: Vec<_> = fresh
-        .iter()
-        .map(|&(image, aspects)| {
-            vk::ImageMemoryBarrier2::default()
-                .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-                .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-                .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE)
-                .old_layout(vk::ImageLayout::UNDEFINED)
-                .new_layout(vk::ImageLayout::GENERAL)
-                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .image(image)
-                .subresource_range(vk::ImageSubresourceRange {
-                    aspect_mask: aspects,
-                    base_mip_level: 0,
-                    level_count: vk::REMAINING_MIP_LEVELS,
-                    base_array_layer: 0,
-                    layer_count: vk::REMAINING_ARRAY_LAYERS,
-                })
-        })
-        .collect();
-    let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-    let dependency = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-    // SAFETY: the prologue is not pending; images in the list are alive until the retire queue sees this encoder
-    // complete, which is after the submission that follows.
-    unsafe {
-        gpu.device.begin_command_buffer(frame.prologue, &begin)?;
-        gpu.device.cmd_pipeline_barrier2(frame.prologue, &dependency);
-        gpu.device.end_command_buffer(frame.prologue)
     }
 }

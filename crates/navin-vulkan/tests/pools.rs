@@ -368,6 +368,25 @@ fn b650_pools_made_and_finalized_without_a_submission_stay_bounded() {
 }
 
 #[test]
+fn b650_device_local_pools_that_no_submission_saw_leave_nothing() {
+    let options = OpenOptions { device_local: DeviceLocalChoice::Always, ..Default::default() };
+    let Some(context) = open_with(options) else { return };
+    let memory = Mapping::anonymous(10 << 20);
+    memory.write(5 << 20, &pattern(6, 4096));
+    let before = context.report().allocated;
+    for _ in 0..200 {
+        // SAFETY: as for `pool`.
+        let pool = unsafe { PoolBuffer::new(&context, &memory.storage(), PoolAccess::GpuOnly, "0x21") };
+        drop(pool.expect("a pool"));
+        assert_eq!((context.pool_counts().retired, context.waiting_for_release()), (0, 0));
+    }
+    assert!(context.report().allocated.saturating_sub(before) <= 300 << 20);
+    // The next submission has nothing to fill.
+    let encoder = context.queue().begin().expect("encoder");
+    submit_and_wait(&context, encoder);
+}
+
+#[test]
 fn b650_a_submission_s_end_releases_without_another_one() {
     let Some(context) = open() else { return };
     let memory = Mapping::anonymous(1 << 20);
@@ -408,7 +427,13 @@ fn b122_chunks_come_with_lookups_and_hold_what_was_asked_for() {
     assert_eq!((word(over, 0), word(over, 16)), ((5 * stride - 8) as u32 | 1, (5 * stride + 8) as u32 | 1));
     assert_eq!(large.totals(), (2, 3 * CHUNK_STRIDE));
     // A larger second request: the chunk grows, downwards neighbours join where they meet.
-    let grown = large.range(2 * CHUNK_STRIDE - 4, 8).expect("chunk");
+    let mut covered = 0..0;
+    let grown = large.range_within(2 * CHUNK_STRIDE - 4, 8, |bytes, import| {
+        covered = bytes;
+        import()
+    });
+    let grown = grown.expect("chunk");
+    assert_eq!(covered, CHUNK_STRIDE..3 * CHUNK_STRIDE, "the whole import is told, not what was asked for (B123)");
     assert_ne!(grown.buffer, first.buffer);
     assert_eq!(word(grown, 0), (2 * stride - 4) as u32 | 1);
     assert_eq!(large.totals(), (2, 4 * CHUNK_STRIDE), "chunks never overlap");

@@ -8,6 +8,7 @@
 //! [`ChunkedImport::find`].
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -22,6 +23,9 @@ pub const CHUNKED_FROM: u64 = 512 << 20;
 pub const STRIDE: u64 = 16 << 20;
 /// What a lookup of unknown length asks for (indirect draws' index buffers, raw storage addresses).
 pub const UNKNOWN_LENGTH: u64 = 64 << 20;
+
+/// A chunk on its way through the caller's bracket.
+pub struct Imported(Result<PoolBuffer, ImportError>);
 
 /// A large pool's imports.
 pub struct ChunkedImport {
@@ -53,6 +57,21 @@ impl ChunkedImport {
     /// # Errors
     /// An offset outside the pool; the driver refuses the import.
     pub fn range(&self, offset: u64, size: u64) -> Result<BufferRange, ImportError> {
+        self.range_within(offset, size, |_, import| import())
+    }
+
+    /// The same; a chunk is imported by `bracket`, which is told the bytes of the pool that it covers and calls the
+    /// function it gets once. What must be done around an import (B123) concerns all of them, not only those asked
+    /// for.
+    ///
+    /// # Errors
+    /// As for [`ChunkedImport::range`].
+    pub fn range_within(
+        &self,
+        offset: u64,
+        size: u64,
+        bracket: impl FnOnce(Range<u64>, &mut dyn FnMut() -> Imported) -> Imported,
+    ) -> Result<BufferRange, ImportError> {
         let size = self.clip(offset, size).ok_or(ImportError::Empty)?;
         let mut chunks = self.chunks.lock();
         if let Some(found) = lookup(&chunks, offset, size) {
@@ -75,8 +94,11 @@ impl ChunkedImport {
         }
         let storage = self.storage.slice(start, end - start);
         let name = format!("{} +{:#x}", self.name, start);
-        // SAFETY: a piece of the storage, which the promise of `new` covers.
-        let chunk = unsafe { PoolBuffer::new(&self.context, &storage, PoolAccess::Shared, &name) }?;
+        let chunk = bracket(start..end, &mut || {
+            // SAFETY: a piece of the storage, which the promise of `new` covers.
+            Imported(unsafe { PoolBuffer::new(&self.context, &storage, PoolAccess::Shared, &name) })
+        });
+        let chunk = chunk.0?;
         for first in met {
             chunks.remove(&first);
         }

@@ -1,9 +1,10 @@
 //! Device-local pools: memory that only the GPU sees, begun with what the storage held (B315).
 //!
-//! The content is taken when the pool is made and copied on the queue, before anything that is submitted later; runs
-//! of zeroes are filled, not copied. From then on storage and buffer have nothing to do with each other: NVN's CPU
-//! does not see the pool. After the pool's end the storage still holds what it held at the begin. The console would
-//! show what the GPU wrote last; whoever wants that copies it out before the end ([`PoolBuffer::read_back`]).
+//! The content is taken when the pool is made, into staging memory that the next submission copies from before its
+//! own commands; runs of zeroes are filled, not copied. From then on storage and buffer have nothing to do with each
+//! other: NVN's CPU does not see the pool. After the pool's end the storage still holds what it held at the begin. The
+//! console would show what the GPU wrote last; whoever wants that copies it out before the end
+//! ([`PoolBuffer::read_back`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +13,15 @@ use ash::vk;
 
 use super::{ImportError, PoolBuffer, PoolMemory, PoolStorage, StorageKind};
 use crate::context::Context;
+use crate::gpu::Gpu;
 use crate::memory::{Buffer, MemoryError, MemoryKind};
+use crate::prologue::{FreshPiece, FreshPool};
 use crate::tables::PAGE_BYTES;
 
-/// Bytes that are looked at, and copied, as one.
-const PIECE: u64 = 1 << 20;
-/// Copied bytes after which a submission is made, so that staging memory stays small.
-const BATCH: u64 = 32 << 20;
+/// Bytes that are looked at as one: zero or content.
+const PIECE: u64 = 64 << 10;
+/// Bytes of a staging buffer.
+const STAGING: u64 = 32 << 20;
 
 /// Makes device memory with a storage's content.
 ///
@@ -26,36 +29,43 @@ const BATCH: u64 = 32 << 20;
 /// The storage is mapped readable during the call.
 pub(super) unsafe fn new(context: &Arc<Context>, storage: &PoolStorage, name: &str) -> Result<PoolBuffer, ImportError> {
     let pool = own_buffer(context, storage, StorageKind::DeviceLocal, name)?;
-    let queue = context.queue();
-    let mut encoder = queue.begin()?;
-    encoder.fill_buffer(pool.range(0, vk::WHOLE_SIZE), 0);
-    encoder.barrier_all();
+    // SAFETY: the caller's promise.
+    let pieces = unsafe { content(&context.gpu, storage) }?;
+    context.gpu.fresh.lock().pools.push(FreshPool { buffer: pool.raw, pieces });
+    Ok(pool)
+}
+
+/// The pieces of a storage that are not zero, copied.
+///
+/// # Safety
+/// The storage is mapped readable during the call.
+unsafe fn content(gpu: &Arc<Gpu>, storage: &PoolStorage) -> Result<Vec<FreshPiece>, MemoryError> {
+    let mut pieces = Vec::new();
+    let mut batch = Vec::new();
+    let mut bytes = 0;
     let mut at = 0;
-    let mut staged = 0;
     while at < storage.len {
         let size = PIECE.min(storage.len - at);
         // SAFETY: inside the storage, which the caller keeps mapped.
-        let source = unsafe { storage.ptr.add(at as usize) };
-        // SAFETY: as above.
-        if !unsafe { is_zero(source, size as usize) } {
-            let slice = encoder.transient(size, 16)?;
-            // SAFETY: both hold `size` bytes; the slice is ours alone.
-            unsafe { slice.ptr.copy_from_nonoverlapping(source, size as usize) };
-            let range = pool.range(at, size);
-            let copy = vk::BufferCopy2::default().src_offset(slice.range.offset).dst_offset(range.offset).size(size);
-            encoder.copy_buffer(slice.range.buffer, range.buffer, &[copy]);
-            staged += size;
+        if !unsafe { is_zero(storage.ptr.add(at as usize), size as usize) } {
+            batch.push(vk::BufferCopy { src_offset: bytes, dst_offset: at, size });
+            bytes += size;
         }
         at += size;
-        if staged >= BATCH {
-            let value = queue.submit(std::mem::replace(&mut encoder, queue.begin()?))?;
-            while !queue.wait(value, Duration::from_secs(1))? {}
-            queue.collect();
-            staged = 0;
+        if bytes >= STAGING || (at == storage.len && bytes > 0) {
+            let staging = Buffer::with_gpu(gpu, bytes, MemoryKind::Upload, "pool content")?;
+            for copy in &batch {
+                // SAFETY: as above; the staging buffer is mapped and holds the batch's bytes one after the other.
+                unsafe {
+                    let to = staging.mapped().add(copy.src_offset as usize);
+                    to.copy_from_nonoverlapping(storage.ptr.add(copy.dst_offset as usize), copy.size as usize);
+                }
+            }
+            pieces.push(FreshPiece { staging, copies: std::mem::take(&mut batch) });
+            bytes = 0;
         }
     }
-    queue.submit(encoder)?;
-    Ok(pool)
+    Ok(pieces)
 }
 
 /// A buffer of Navin's own for a pool: whole big pages, so that a raw access in the last one stays inside.
@@ -76,7 +86,7 @@ pub(super) fn own_buffer(
 
 impl PoolBuffer {
     /// Copies a range of a device-local or mirrored pool into its storage, and waits for it; a range of a pool that
-    /// shares its storage is there already. For a pool at its end, and for debugging.
+    /// shares its storage is there already. For a pool at its end, and for debugging; on the thread that submits.
     ///
     /// # Errors
     /// No memory, or the device is lost.
@@ -88,7 +98,7 @@ impl PoolBuffer {
         }
         let mut at = offset;
         while at < end {
-            let size = BATCH.min(end - at);
+            let size = STAGING.min(end - at);
             let staging = Buffer::new(context, size, MemoryKind::Readback, "pool readback")?;
             let mut encoder = context.queue().begin()?;
             let copy = vk::BufferCopy2::default().src_offset(self.range(at, size).offset).size(size);

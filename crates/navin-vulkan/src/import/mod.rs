@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-pub use chunks::{CHUNKED_FROM, ChunkedImport, STRIDE as CHUNK_STRIDE, UNKNOWN_LENGTH};
+pub use chunks::{CHUNKED_FROM, ChunkedImport, Imported, STRIDE as CHUNK_STRIDE, UNKNOWN_LENGTH};
 pub use mirror::WriteBack;
 
 use crate::context::Context;
@@ -180,8 +180,8 @@ pub enum ImportError {
     /// A mirror or device memory could not be had.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// Copying the first content failed.
-    #[error("copying a pool's first content: {0}")]
+    /// Copying a pool's content back failed.
+    #[error("copying a pool's content: {0}")]
     Content(#[from] crate::queue::QueueError),
 }
 
@@ -270,7 +270,7 @@ impl PoolBuffer {
                     gpu.check_allocation_count();
                     return Ok(buffer);
                 }
-                Err(error @ (ImportError::Empty | ImportError::Content(_))) => return Err(error),
+                Err(ImportError::Empty) => return Err(ImportError::Empty),
                 Err(error) => refused = Some(error),
             }
         }
@@ -339,6 +339,10 @@ impl PoolBuffer {
 impl Drop for PoolBuffer {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.take() {
+            if self.kind == StorageKind::DeviceLocal {
+                let unused = self.gpu.fresh.lock().forget_pool(self.raw);
+                drop(unused);
+            }
             self.gpu.pools.dropped(self.size);
             self.gpu.retire.push(Garbage::Pool(self.raw, memory, self.size));
             // With nothing in flight it goes at once, whether or not anything is ever submitted again (B650, B651).
