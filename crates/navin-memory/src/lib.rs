@@ -14,6 +14,10 @@
 //! - [`alloc`]: guest memory with a second mapping for the GPU.
 //! - [`tracking`]: which of that memory the CPU has written.
 
+// Unit tests share helpers with the integration tests, which call the crate by its name.
+#[cfg(test)]
+extern crate self as navin_memory;
+
 pub mod address_space;
 pub mod alloc;
 pub mod chunks;

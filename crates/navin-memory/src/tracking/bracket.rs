@@ -69,6 +69,9 @@ impl Tracker {
                 self.shared.at(Point::OpenedFirst);
             }
         }
+        if first {
+            self.shared.at(Point::OpenedFirst);
+        }
         add(&self.shared.counters.opened, opened.pages.len());
         opened.slots = Some(slots);
         opened

@@ -131,18 +131,22 @@ fn release<G: Granules>(g: &G, run: Range<usize>, hard: bool, each: &mut dyn FnM
 pub enum Fault {
     /// The granule is writable now.
     Released,
+    /// Another thread has released it before.
+    Stale,
     /// As [`Fault::Released`], together with granules beside it, since it could not be released alone.
     Widened,
-    /// The tracker does not protect this granule (any more).
-    NotProtected,
+    /// The tracker does not protect this granule.
+    Foreign,
     /// The granule is protected, and the system refuses to lift that.
     Stuck,
 }
 
-/// A write fault in a granule. Async-signal-safe as far as `g` is.
-pub fn fault<G: Granules>(g: &G, granule: usize) -> Fault {
+/// A write fault in a granule. `is_writable` tells whether the faulting page may be written now. Async-signal-safe as far
+/// as `g` and that are.
+pub fn fault<G: Granules>(g: &G, granule: usize, is_writable: impl Fn() -> bool) -> Fault {
     loop {
-        let Some(atomic) = g.word(granule) else { return Fault::NotProtected };
+        let Some(atomic) = g.word(granule) else { return Fault::Foreign };
+        let clock = g.clock().load();
         let before = atomic.load();
         match state(before) {
             PROTECTED | OPEN if is_hard(before) => {
@@ -156,7 +160,11 @@ pub fn fault<G: Granules>(g: &G, granule: usize) -> Fault {
                 };
             }
             BUSY | CLOSING => g.wait(),
-            _ => return Fault::NotProtected,
+            _ if is_writable() => return Fault::Stale,
+            // Not writable and not by us: unless it was protected again between the two looks. A protect changes the
+            // word, a retirement the clock.
+            _ if atomic.load() == before && g.clock().load() == clock => return Fault::Foreign,
+            _ => {}
         }
     }
 }
@@ -285,6 +293,9 @@ pub fn protect<G: Granules>(g: &G, granules: Range<usize>, stamp: u64) -> Protec
 /// before that. The caller holds the slot lock.
 pub fn protect_armed<G: Granules>(g: &G, granules: Range<usize>, found: &[Range<usize>], stamp: u64) -> Protected {
     // Written before the stamp and not noticed until now: older stamps must see it, this one must not.
+    if !found.is_empty() {
+        g.at(Point::FetchNumbered);
+    }
     let late = renumber(g, found, stamp);
     let mut out = Protected::default();
     for granule in granules {

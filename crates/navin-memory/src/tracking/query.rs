@@ -36,6 +36,9 @@ impl Tracker {
     /// and at the span's ends.
     pub fn written_spans(&self, span: Span, stamp: Stamp, out: &mut Vec<Span>) {
         let shift = self.shared.pages.shift();
+        if self.shared.pages.granules(span.start, span.len).is_none() {
+            return out.push(span);
+        }
         let mut open: Option<Span> = None;
         let _ = self.visit(span, stamp, |granule, _| {
             let start = (granule << shift).max(span.start);
@@ -47,9 +50,6 @@ impl Tracker {
             ControlFlow::<()>::Continue(())
         });
         out.extend(open);
-        if self.shared.pages.granules(span.start, span.len).is_none() {
-            out.push(span);
-        }
     }
 
     /// Calls `written` for each granule of the span that may have been written, until it breaks; with the granule's word.
@@ -87,7 +87,7 @@ impl Tracker {
                 if matches!(word::state(word), OPEN | CLOSING) {
                     word = self.settled(atomic);
                 }
-                if word::state(word) != PROTECTED || word::generation(word) > stamp.0 {
+                if !word::is_clean(word, stamp.0) {
                     written(base + granule, word)?;
                 }
             }

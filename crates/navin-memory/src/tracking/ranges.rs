@@ -74,15 +74,9 @@ pub struct RangeWriter {
     serial: u64,
     by_start: BTreeMap<usize, Vec<RangeId>>,
     longest: usize,
-    live: usize,
 }
 
 impl RangeWriter {
-    /// Ranges registered now.
-    pub fn live(&self) -> usize {
-        self.live
-    }
-
     /// Takes a slot; none when all are taken.
     pub fn add(&mut self, table: &RangeTable, info: RangeInfo) -> Option<RangeId> {
         let index = match self.free.pop() {
@@ -103,7 +97,6 @@ impl RangeWriter {
         let id = RangeId { slot: index, serial: self.serial };
         self.by_start.entry(info.start).or_default().push(id);
         self.longest = self.longest.max(info.end - info.start);
-        self.live += 1;
         Some(id)
     }
 
@@ -119,7 +112,6 @@ impl RangeWriter {
             slot.serial.store(0, Ordering::Release);
         }
         self.free.push(id.slot);
-        self.live -= 1;
         info
     }
 

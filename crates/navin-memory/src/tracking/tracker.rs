@@ -39,6 +39,7 @@ impl Atomic64 for AtomicU64 {
 
 #[derive(Default)]
 pub(super) struct Counters {
+    pub ranges: AtomicU64,
     pub protected: AtomicU64,
     pub faults: AtomicU64,
     pub stale_faults: AtomicU64,
@@ -107,7 +108,8 @@ impl mechanism::FaultTarget for Shared {
         use mechanism::Answer;
         use protocol::Fault;
         let granule = address >> self.pages.shift();
-        match protocol::fault(self, granule) {
+        let page = host_page();
+        match protocol::fault(self, granule, || mechanism::is_writable(address & !(page - 1), page)) {
             Fault::Released => {
                 add(&self.counters.faults, 1);
                 Answer::Retry
@@ -117,11 +119,11 @@ impl mechanism::FaultTarget for Shared {
                 add(&self.counters.widened_faults, 1);
                 Answer::Retry
             }
-            Fault::NotProtected if self.pages.word(granule).is_some() => {
+            Fault::Stale => {
                 add(&self.counters.stale_faults, 1);
-                Answer::Perhaps
+                Answer::Retry
             }
-            Fault::NotProtected | Fault::Stuck => Answer::Unknown,
+            Fault::Foreign | Fault::Stuck => Answer::Unknown,
         }
     }
 }
@@ -258,7 +260,7 @@ impl Tracker {
         let c = &self.shared.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         TrackingCounters {
-            ranges: self.lock().ranges.live() as u64,
+            ranges: get(&c.ranges),
             protected: get(&c.protected),
             faults: get(&c.faults),
             stale_faults: get(&c.stale_faults),
@@ -317,6 +319,7 @@ impl Tracker {
             );
             return Err(RegisterError::Full(MOST_RANGES));
         };
+        add(&self.shared.counters.ranges, 1);
         if !self.shared.is_off() {
             self.shared.pages.make(granules.clone());
             slots.coverage.add(granules, |part| self.attach(part));
@@ -366,6 +369,7 @@ impl Tracker {
     pub fn retire(&self, start: usize) -> bool {
         let Some(mut slots) = self.lock_outside_bracket("retiring a pool") else { return false };
         let Some(info) = slots.ranges.remove(&self.table, start) else { return false };
+        self.shared.counters.ranges.fetch_sub(1, Ordering::Relaxed);
         if self.shared.is_off() {
             self.shared.clock.advance();
             return true;

@@ -38,6 +38,12 @@ pub const fn generation(word: u64) -> u64 {
     word >> GENERATION_SHIFT
 }
 
+/// Whether what was read under a stamp is still what is there: a write since would have been noticed, and was not.
+#[inline]
+pub const fn is_clean(word: u64, stamp: u64) -> bool {
+    state(word) == PROTECTED && generation(word) <= stamp
+}
+
 /// Whether the protection is the MMU's.
 pub const fn is_hard(word: u64) -> bool {
     word & HARD != 0

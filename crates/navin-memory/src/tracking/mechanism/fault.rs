@@ -26,8 +26,6 @@ pub enum Answer {
     Retry,
     /// Not a page that this tracker protects.
     Unknown,
-    /// Near tracked memory, yet not protected: perhaps released by another thread just now.
-    Perhaps,
 }
 
 /// A tracker, as the handler sees it.
@@ -94,7 +92,6 @@ impl Drop for Registration {
 
 /// Asks the trackers.
 fn ask(address: usize) -> Answer {
-    let mut answer = Answer::Unknown;
     for entry in &ENTRIES {
         if entry.target.load(Ordering::Relaxed).is_null() {
             continue;
@@ -104,13 +101,11 @@ fn ask(address: usize) -> Answer {
         // SAFETY: null, or alive: whoever takes it out of the list waits for `readers` before it is freed.
         let found = unsafe { target.as_ref() }.map_or(Answer::Unknown, |target| target.fault(address));
         entry.readers.fetch_sub(1, Ordering::SeqCst);
-        match found {
-            Answer::Retry => return Answer::Retry,
-            Answer::Perhaps => answer = Answer::Perhaps,
-            Answer::Unknown => {}
+        if found == Answer::Retry {
+            return found;
         }
     }
-    answer
+    Answer::Unknown
 }
 
 /// Whether a page may be written; a page that may is made present. Async-signal-safe. False where the kernel does not
@@ -178,14 +173,7 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     // SAFETY: the kernel gives both for a handler with SA_SIGINFO, valid while it runs.
     let (code, address, write) =
         unsafe { ((*info).si_code, (*info).si_addr() as usize, is_write(&*info, context.cast())) };
-    let handled = code == SEGV_ACCERR && write && {
-        let page = super::super::host_page();
-        match ask(address) {
-            Answer::Retry => true,
-            Answer::Perhaps => is_writable(address & !(page - 1), page),
-            Answer::Unknown => false,
-        }
-    };
+    let handled = code == SEGV_ACCERR && write && ask(address) == Answer::Retry;
     if !handled {
         // SAFETY: the arguments are the kernel's, passed on.
         unsafe { hand_on(signal, info, context) };

@@ -18,7 +18,7 @@ mod userfaultfd;
 
 #[cfg(target_os = "linux")]
 pub use self::{
-    fault::{Answer, FaultTarget, Registration, SignalGuard, is_installed},
+    fault::{Answer, FaultTarget, Registration, SignalGuard, is_installed, is_writable},
     mprotect::Mprotect,
     userfaultfd::Userfaultfd,
 };

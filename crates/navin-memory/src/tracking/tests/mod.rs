@@ -1,4 +1,10 @@
-//! Interleavings that real threads hit by chance only, made to happen by hooks. The rules that need none are in
-//! `tests/tracking.rs` of the crate.
+//! What only the inside can bring about: interleavings, by hooks and by loom. The rules that need neither are in the
+//! crate's `tests/tracking`.
 
 pub mod hooks;
+#[cfg(target_os = "linux")]
+mod interleavings;
+mod models;
+#[cfg(target_os = "linux")]
+#[path = "../../../tests/tracking/support.rs"]
+mod support;
