@@ -153,7 +153,7 @@ pub fn threads_of_all_kinds(setup: &Setup) {
         while Instant::now() < until {
             page = (page + 1) % (PAGES - 2);
             let texture = Span::new(memory.start + page * g + 100, g);
-            let bytes = || [1, 2, 40, 65, 66, 129].map(|at| memory.read(page * g + 100 / 64 * 64 + at + 64));
+            let bytes = || [1, 2, 40, 65, 66, 129].map(|at| memory.read(page * g + 128 + at));
             let stamp = tracker.protect(texture);
             let before = bytes();
             for _ in 0..3 {

@@ -158,7 +158,7 @@ impl Userfaultfd {
         // SAFETY: mapped above; unmapping also ends its registration.
         unsafe { libc::munmap(map, 3 * page) };
         match found {
-            Ok(found) if found == [start..start + 2 * page] => Ok(()),
+            Ok(found) if found.iter().cloned().eq(std::iter::once(start..start + 2 * page)) => Ok(()),
             Ok(found) => Err(format!("tried out, it noticed {} pieces and not the two pages written", found.len())),
             Err(e) => Err(format!("tried out: {e}")),
         }
