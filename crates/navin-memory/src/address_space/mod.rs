@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tree::{Place, Tree};
+use tree::{Found, Place, Tree};
 
 use crate::free_ranges::FreeRanges;
 use crate::virtual_pool::{Kind, Resolved};
@@ -228,8 +228,9 @@ impl AddressSpace {
     /// What the address is, by the lock, for threads that look seldom; see [`AddressReader::resolve`]. The answer
     /// goes to `then`, and the lock is free while it runs.
     pub fn resolve<T>(&self, address: u64, size: u64, then: impl FnOnce(Lookup<'_>) -> T) -> T {
-        let place = self.lock().tree.find(address).map(Arc::clone);
-        then(place.as_deref().map_or(Lookup::Nowhere, |place| place.lookup(address, size)))
+        // A version of its own, so that nothing is held while the answer is looked at.
+        let tree = self.lock().tree.clone();
+        then(lookup(&tree, address, size))
     }
 
     /// The memory at an address as far as it lies side by side, by the lock. In a virtual pool that walks over all
@@ -240,8 +241,7 @@ impl AddressSpace {
 
     /// The reservation that holds the address, mapped or not.
     pub fn reservation(&self, address: u64) -> Option<Reservation> {
-        let state = self.lock();
-        state.tree.find(address).map(|place| Reservation { owner: place.owner, range: place.range })
+        self.nearest_below(address).filter(|reservation| reservation.range.contains(address))
     }
 
     /// The nearest reservation that begins at or below the address.
@@ -294,21 +294,24 @@ impl AddressSpace {
     }
 }
 
-impl Place {
-    /// What an address of the range is.
-    #[inline]
-    fn lookup(&self, address: u64, size: u64) -> Lookup<'_> {
-        let offset = address - self.range.start;
-        match &self.pages {
-            None => Lookup::Pool(Mapping { pool: self.owner, offset, remaining: self.range.size - offset }),
-            Some(pool) => match pool.resolve(offset, size) {
-                Some(Resolved::Mapped { pool: physical, offset: at, size }) => {
-                    Lookup::Virtual { pool, offset, memory: Mapping { pool: physical, offset: at, remaining: size } }
-                }
-                Some(Resolved::Unmapped { size }) => Lookup::Unmapped { pool, offset, remaining: size },
-                None => Lookup::Nowhere,
-            },
+/// What an address is, in one version of the space.
+#[inline]
+fn lookup(tree: &Tree, address: u64, size: u64) -> Lookup<'_> {
+    match tree.find(address) {
+        Some(Found::Pool(range, owner)) => Lookup::Pool(Last { range, owner }.memory(address)),
+        Some(Found::Virtual(range, pool)) => look_into(pool, address - range.start, size),
+        None => Lookup::Nowhere,
+    }
+}
+
+/// What lies at an offset of a virtual pool.
+fn look_into(pool: &Arc<VirtualPool>, offset: u64, size: u64) -> Lookup<'_> {
+    match pool.resolve(offset, size) {
+        Some(Resolved::Mapped { pool: physical, offset: at, size }) => {
+            Lookup::Virtual { pool, offset, memory: Mapping { pool: physical, offset: at, remaining: size } }
         }
+        Some(Resolved::Unmapped { size }) => Lookup::Unmapped { pool, offset, remaining: size },
+        None => Lookup::Nowhere,
     }
 }
 
@@ -326,6 +329,17 @@ struct Last {
 
 impl Last {
     const NONE: Self = Self { range: GpuRange { start: u64::MAX, size: 0 }, owner: PoolId(0) };
+
+    #[inline]
+    fn holds(self, address: u64) -> bool {
+        address.wrapping_sub(self.range.start) < self.range.size
+    }
+
+    #[inline]
+    fn memory(self, address: u64) -> Mapping {
+        let offset = address - self.range.start;
+        Mapping { pool: self.owner, offset, remaining: self.range.size - offset }
+    }
 }
 
 /// Looks addresses up without a lock; one for each thread that looks often.
@@ -345,21 +359,22 @@ impl AddressReader {
         if self.space.generation.load(Ordering::Acquire) != self.generation {
             self.refresh();
         }
-        let Last { range, owner } = self.last;
-        if range.contains(address) {
-            let offset = address - range.start;
-            return Lookup::Pool(Mapping { pool: owner, offset, remaining: range.size - offset });
+        match self.tree.find(address) {
+            Some(Found::Pool(range, owner)) => {
+                self.last = Last { range, owner };
+                Lookup::Pool(self.last.memory(address))
+            }
+            Some(Found::Virtual(range, pool)) => look_into(pool, address - range.start, size),
+            None => Lookup::Nowhere,
         }
-        let Some(place) = self.tree.find(address) else { return Lookup::Nowhere };
-        if place.pages.is_none() {
-            self.last = Last { range: place.range, owner: place.owner };
-        }
-        place.lookup(address, size)
     }
 
     /// The memory at an address, if any; see [`resolve`](Self::resolve).
     #[inline]
     pub fn lookup(&mut self, address: u64, size: u64) -> Option<Mapping> {
+        if self.space.generation.load(Ordering::Acquire) == self.generation && self.last.holds(address) {
+            return Some(self.last.memory(address));
+        }
         self.resolve(address, size).memory()
     }
 

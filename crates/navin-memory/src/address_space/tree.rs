@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use crate::{ADDRESS_BITS, BIG_PAGE, GpuRange, PoolId, VirtualPool};
+use crate::{ADDRESS_BITS, BIG_PAGE, GpuRange, PoolId, SMALL_PAGE, VirtualPool};
 
 const BITS: u32 = 6;
 const ENTRIES: usize = 1 << BITS;
@@ -29,12 +29,49 @@ pub(super) struct Place {
     pub(super) pages: Option<Arc<VirtualPool>>,
 }
 
+/// What is at the pages of an entry: 16 bytes, so that a look-up in an ordinary pool ends in the node that it reaches.
 #[derive(Clone, Debug, Default)]
 enum Entry {
     #[default]
     Empty,
-    Pool(Arc<Place>),
+    /// An ordinary pool whose numbers fit.
+    Pool(Compact),
+    /// Any pool.
+    Place(Arc<Place>),
     Node(Arc<Node>),
+}
+
+const _: () = assert!(size_of::<Entry>() == 16);
+
+/// A pool's place in 12 bytes.
+#[derive(Clone, Copy, Debug)]
+struct Compact {
+    owner: u32,
+    /// First big page.
+    start: u32,
+    /// 4 KB pages; the size is whole ones.
+    pages: u32,
+}
+
+/// What is found at an address.
+pub(super) enum Found<'a> {
+    /// An ordinary pool's range, and the pool.
+    Pool(GpuRange, PoolId),
+    /// A virtual pool's.
+    Virtual(GpuRange, &'a Arc<VirtualPool>),
+}
+
+impl Entry {
+    fn new(place: &Arc<Place>) -> Self {
+        let GpuRange { start, size } = place.range;
+        match (&place.pages, u32::try_from(place.owner.0)) {
+            // The space is of 2^28 small pages.
+            (None, Ok(owner)) if size.is_multiple_of(SMALL_PAGE) => {
+                Self::Pool(Compact { owner, start: (start / BIG_PAGE) as u32, pages: (size / SMALL_PAGE) as u32 })
+            }
+            _ => Self::Place(Arc::clone(place)),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -63,7 +100,7 @@ impl Node {
 impl Tree {
     /// Puts a pool at the big pages of its range, which are empty.
     pub(super) fn insert(&mut self, place: &Arc<Place>) {
-        set(&mut self.0, ROOT_LEVEL, pages(place.range), &Entry::Pool(Arc::clone(place)));
+        set(&mut self.0, ROOT_LEVEL, pages(place.range), &Entry::new(place));
     }
 
     /// Empties the big pages of a pool's range.
@@ -73,7 +110,7 @@ impl Tree {
 
     /// The pool in whose range the address is.
     #[inline]
-    pub(super) fn find(&self, address: u64) -> Option<&Arc<Place>> {
+    pub(super) fn find(&self, address: u64) -> Option<Found<'_>> {
         let mut page = address / BIG_PAGE;
         if page >> (BITS * (ROOT_LEVEL + 1)) != 0 {
             return None;
@@ -84,8 +121,19 @@ impl Tree {
         loop {
             match &node.0[(page >> (u64::BITS - BITS)) as usize] {
                 Entry::Empty => return None,
-                Entry::Pool(place) => return place.range.contains(address).then_some(place),
                 Entry::Node(next) => node = next,
+                Entry::Pool(pool) => {
+                    let start = u64::from(pool.start) * BIG_PAGE;
+                    let range = GpuRange { start, size: u64::from(pool.pages) * SMALL_PAGE };
+                    return range.contains(address).then_some(Found::Pool(range, PoolId(pool.owner.into())));
+                }
+                Entry::Place(place) => {
+                    let range = place.range;
+                    return range.contains(address).then(|| match &place.pages {
+                        Some(pages) => Found::Virtual(range, pages),
+                        None => Found::Pool(range, place.owner),
+                    });
+                }
             }
             page <<= BITS;
         }

@@ -21,7 +21,7 @@ mod table;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use host::{Host, Shown};
@@ -512,7 +512,7 @@ impl VirtualPool {
     #[inline]
     pub fn resolve(&self, offset: u64, size: u64) -> Option<Resolved> {
         let (first, end) = self.pages(offset, size.max(1))?;
-        let segment = self.table.mappings(first, end).next()?;
+        let segment = self.table.mapping(first, end)?;
         let into = offset % SMALL_PAGE;
         let left = (u64::from(segment.count) * SMALL_PAGE - into).min(size.max(1));
         Some(if segment.word.is_mapped() {

@@ -18,8 +18,9 @@
 //! no protection from reclamation.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+// The standard library's, or loom's (tests/loom.rs).
+use super::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::PoolId;
 
 /// Pages of a block: 64 KB.
@@ -99,6 +100,10 @@ impl Cell {
         self.first + self.count
     }
 
+    fn without_host(self) -> Self {
+        Self { word: Word(self.word.0 & !HOST), ..self }
+    }
+
     /// The cell joined with the one behind it, if that continues it.
     fn join(self, next: Self) -> Option<Self> {
         let continues = self.end() == next.first && self.word.advance(self.count) == next.word;
@@ -126,6 +131,15 @@ struct Leaf {
 
 struct Directory {
     leaves: [AtomicPtr<Leaf>; DIRECTORY_LEAVES as usize],
+}
+
+impl Directory {
+    /// The leaf of a page of the pool that is under this directory.
+    fn leaf(&self, page: u32) -> Option<&Leaf> {
+        let leaf = self.leaves[(page % DIRECTORY / LEAF) as usize].load(Ordering::Acquire);
+        // SAFETY: null, or from `Box::into_raw` and freed only with the table, which `self` is a part of.
+        unsafe { leaf.as_ref() }
+    }
 }
 
 /// What a block's word says.
@@ -204,9 +218,7 @@ impl Table {
     }
 
     fn leaf(&self, page: u32) -> Option<&Leaf> {
-        let leaf = self.directory(page)?.leaves[(page % DIRECTORY / LEAF) as usize].load(Ordering::Acquire);
-        // SAFETY: as in `directory`.
-        unsafe { leaf.as_ref() }
+        self.directory(page)?.leaf(page)
     }
 
     /// What is behind a page.
@@ -220,7 +232,7 @@ impl Table {
 
     /// The pages `first .. end` in pieces as they are stored; every page is in exactly one.
     pub(super) fn cells(&self, first: u32, end: u32) -> Cells<'_> {
-        Cells { table: self, at: first, end: end.min(self.pages) }
+        Cells { table: self, at: first, end: end.min(self.pages), leaf: None, leaf_end: first }
     }
 
     /// The pages `first .. end` in the fewest pieces: each is unmapped, or consecutive pages of one physical pool
@@ -234,6 +246,17 @@ impl Table {
         Segments { cells: self.cells(first, end), next: None, keep: !HOST }
     }
 
+    /// The first of [`mappings`](Self::mappings).
+    #[inline]
+    pub(super) fn mapping(&self, first: u32, end: u32) -> Option<Cell> {
+        let mut cells = self.cells(first, end).map(Cell::without_host);
+        let mut cell = cells.next()?;
+        while let Some(joined) = cells.next().and_then(|next| cell.join(next)) {
+            cell = joined;
+        }
+        Some(cell)
+    }
+
     /// Whether a request newer than `generation` has changed any page of `first .. end`.
     pub(super) fn changed_since(&self, first: u32, end: u32, generation: u64) -> bool {
         let end = end.min(self.pages);
@@ -244,9 +267,7 @@ impl Table {
                 continue;
             };
             let next = (at / LEAF + 1).saturating_mul(LEAF);
-            let leaf = directory.leaves[(at % DIRECTORY / LEAF) as usize].load(Ordering::Acquire);
-            // SAFETY: as in `directory`.
-            if let Some(leaf) = unsafe { leaf.as_ref() }
+            if let Some(leaf) = directory.leaf(at)
                 && leaf.newest.load(Ordering::Acquire) > generation
                 && leaf.changed_since(at % LEAF, next.min(end) - at, generation)
             {
@@ -392,23 +413,23 @@ fn made_or<'a, T>(slot: &'a AtomicPtr<T>, bytes: &AtomicU64, make: impl FnOnce()
 
 impl Drop for Table {
     fn drop(&mut self) {
-        for directory in &mut self.root {
-            let directory = *directory.get_mut();
+        for directory in &self.root {
+            let directory = directory.load(Ordering::Relaxed);
             if directory.is_null() {
                 continue;
             }
             // SAFETY: from `Box::into_raw` in `made_or`, and this is the only place that frees it; nobody reads
             // any more, as the table is being dropped. The same for the leaves and splits below.
-            let mut directory = unsafe { Box::from_raw(directory) };
-            for leaf in &mut directory.leaves {
-                let leaf = *leaf.get_mut();
+            let directory = unsafe { Box::from_raw(directory) };
+            for leaf in &directory.leaves {
+                let leaf = leaf.load(Ordering::Relaxed);
                 if leaf.is_null() {
                     continue;
                 }
                 // SAFETY: as above.
-                let mut leaf = unsafe { Box::from_raw(leaf) };
-                for block in &mut leaf.blocks {
-                    let word = *block.word.get_mut();
+                let leaf = unsafe { Box::from_raw(leaf) };
+                for block in &leaf.blocks {
+                    let word = block.word.load(Ordering::Relaxed);
                     if word.addr() as u64 & SPLIT != 0 {
                         // SAFETY: as above, from `Block::split`.
                         drop(unsafe { Box::from_raw(word.map_addr(|at| at & !(SPLIT as usize))) });
@@ -424,29 +445,37 @@ pub(super) struct Cells<'a> {
     table: &'a Table,
     at: u32,
     end: u32,
+    /// What is behind the pages up to `leaf_end`.
+    leaf: Option<&'a Leaf>,
+    leaf_end: u32,
 }
 
 impl Iterator for Cells<'_> {
     type Item = Cell;
 
+    #[inline]
     fn next(&mut self) -> Option<Cell> {
-        let (first, end) = (self.at, self.end);
-        if first >= end {
+        let first = self.at;
+        if first >= self.end {
             return None;
         }
-        let (next, word) = match self.table.directory(first) {
-            None => ((first / DIRECTORY + 1).saturating_mul(DIRECTORY), Word::NONE),
-            Some(_) => match self.table.leaf(first) {
-                None => ((first / LEAF + 1).saturating_mul(LEAF), Word::NONE),
-                Some(leaf) => match leaf.blocks[(first % LEAF / BLOCK) as usize].content() {
-                    Content::Uniform(word) => ((first / BLOCK + 1).saturating_mul(BLOCK), word.advance(first % BLOCK)),
-                    Content::Split(split) => {
-                        (first + 1, Word(split.words[(first % BLOCK) as usize].load(Ordering::Acquire)))
-                    }
-                },
+        if first >= self.leaf_end {
+            // One look at the directory: it may come into being between two.
+            let directory = self.table.directory(first);
+            let covers = if directory.is_some() { LEAF } else { DIRECTORY };
+            self.leaf = directory.and_then(|directory| directory.leaf(first));
+            self.leaf_end = (first / covers + 1).saturating_mul(covers);
+        }
+        let (next, word) = match self.leaf {
+            None => (self.leaf_end, Word::NONE),
+            Some(leaf) => match leaf.blocks[(first % LEAF / BLOCK) as usize].content() {
+                Content::Uniform(word) => ((first / BLOCK + 1).saturating_mul(BLOCK), word.advance(first % BLOCK)),
+                Content::Split(split) => {
+                    (first + 1, Word(split.words[(first % BLOCK) as usize].load(Ordering::Acquire)))
+                }
             },
         };
-        self.at = next.min(end);
+        self.at = next.min(self.end);
         Some(Cell { first, count: self.at - first, word })
     }
 }
