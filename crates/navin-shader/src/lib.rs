@@ -37,7 +37,7 @@ pub use error::TranslateError;
 pub use interface::{HandleSource, ImageAccess, ImageUse, Interface, Requirements, SampledType, TextureUse, ViewKind};
 pub use options::{
     AttributeType, ConstantLayout, ConstantLayoutTable, DeviceFeatures, GeometryInput, Options, TessellationDomain,
-    TessellationMode, TessellationSpacing,
+    TessellationMode, TessellationSpacing, state_bank,
 };
 pub use program::{GuestProgram, Interpolation, ProgramError, ProgramHeader, Stage, code_size, program_key};
 

@@ -107,6 +107,21 @@ impl ConstantLayoutTable {
     }
 }
 
+/// The bank that holds state which Vulkan has no commands for, read by programs translated for it
+/// ([`Options::alpha_test`], [`Options::point_size`]). No guest's program reads it: uniform blocks end a bank before.
+pub mod state_bank {
+    /// The bank.
+    pub const BANK: u32 = 17;
+    /// Byte of the alpha test's reference, a float.
+    pub const ALPHA_REFERENCE: u32 = 0;
+    /// Byte of the alpha test's function: 1 passes less, 2 equal, 4 greater, and their sums; 7 passes all.
+    pub const ALPHA_FUNCTION: u32 = 4;
+    /// Byte of the point size, a float.
+    pub const POINT_SIZE: u32 = 8;
+    /// Bytes in all.
+    pub const BYTES: usize = 16;
+}
+
 /// The two known layouts by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ConstantLayout {
@@ -250,6 +265,10 @@ pub struct Options {
     pub image_types: Vec<(u32, SampledType)>,
     /// Fragment: colour output 1 is the second source of blending, not a second target.
     pub dual_source: bool,
+    /// Fragment: fragments whose first colour fails the alpha test of [`state_bank`] are killed.
+    pub alpha_test: bool,
+    /// Vertex, tessellation evaluation, geometry: a program that writes no point size takes that of [`state_bank`].
+    pub point_size: bool,
     /// Optional device features.
     pub features: DeviceFeatures,
 }
@@ -268,6 +287,8 @@ impl Options {
             texture_kinds: Vec::new(),
             image_types: Vec::new(),
             dual_source: false,
+            alpha_test: false,
+            point_size: false,
             features: DeviceFeatures::all() - DeviceFeatures::FLUSH_DENORMS - DeviceFeatures::PRESERVE_DENORMS,
         }
     }

@@ -39,6 +39,8 @@ pub struct Features {
     pub view_2d_of_3d: bool,
     /// `VK_EXT_conditional_rendering`.
     pub conditional_rendering: bool,
+    /// `VK_EXT_blend_operation_advanced`, coherent.
+    pub advanced_blend: bool,
     /// The CPU reads the device's clock (`VK_EXT_calibrated_timestamps`).
     pub calibrated_timestamps: bool,
     /// Cube maps filtered within a face (`VK_EXT_non_seamless_cube_map`).
@@ -140,7 +142,7 @@ pub(crate) struct Extensions(FxHashSet<&'static CStr>);
 
 const REQUIRED_EXTENSIONS: [&CStr; 2] = [ext::shader_object::NAME, ext::robustness2::NAME];
 
-const OPTIONAL_EXTENSIONS: [&CStr; 19] = [
+const OPTIONAL_EXTENSIONS: [&CStr; 20] = [
     ext::external_memory_host::NAME,
     khr::external_memory_fd::NAME,
     ext::external_memory_dma_buf::NAME,
@@ -154,6 +156,7 @@ const OPTIONAL_EXTENSIONS: [&CStr; 19] = [
     ext::image_2d_view_of_3d::NAME,
     ext::conditional_rendering::NAME,
     ext::calibrated_timestamps::NAME,
+    ext::blend_operation_advanced::NAME,
     ext::non_seamless_cube_map::NAME,
     ext::line_rasterization::NAME,
     ext::depth_range_unrestricted::NAME,
@@ -202,6 +205,7 @@ struct Chain {
     restart: vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT<'static>,
     view2d: vk::PhysicalDeviceImage2DViewOf3DFeaturesEXT<'static>,
     conditional: vk::PhysicalDeviceConditionalRenderingFeaturesEXT<'static>,
+    advanced: vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT<'static>,
     cube: vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT<'static>,
     lines: vk::PhysicalDeviceLineRasterizationFeaturesEXT<'static>,
     divisor: vk::PhysicalDeviceVertexAttributeDivisorFeaturesEXT<'static>,
@@ -231,6 +235,7 @@ impl Chain {
             restart: ext::primitive_topology_list_restart::NAME,
             view2d: ext::image_2d_view_of_3d::NAME,
             conditional: ext::conditional_rendering::NAME,
+            advanced: ext::blend_operation_advanced::NAME,
             cube: ext::non_seamless_cube_map::NAME,
             lines: ext::line_rasterization::NAME,
             divisor: ext::vertex_attribute_divisor::NAME,
@@ -502,6 +507,9 @@ impl Available {
             conditional: keep!(PhysicalDeviceConditionalRenderingFeaturesEXT {
                 conditional_rendering = c.conditional.conditional_rendering
             }),
+            advanced: keep!(PhysicalDeviceBlendOperationAdvancedFeaturesEXT {
+                advanced_blend_coherent_operations = c.advanced.advanced_blend_coherent_operations
+            }),
             cube: keep!(PhysicalDeviceNonSeamlessCubeMapFeaturesEXT {
                 non_seamless_cube_map = c.cube.non_seamless_cube_map
             }),
@@ -535,6 +543,7 @@ impl Available {
             patch_restart: on!(c.restart.primitive_topology_patch_list_restart),
             view_2d_of_3d: on!(c.view2d.image2_d_view_of3_d) && on!(c.view2d.sampler2_d_view_of3_d),
             conditional_rendering: on!(c.conditional.conditional_rendering),
+            advanced_blend: on!(c.advanced.advanced_blend_coherent_operations),
             calibrated_timestamps: self.extensions.has(ext::calibrated_timestamps::NAME),
             non_seamless_cube: on!(c.cube.non_seamless_cube_map),
             lines_rectangular: on!(c.lines.rectangular_lines),

@@ -43,9 +43,9 @@ pub use ash::vk;
 
 pub use context::{Context, DeviceChoice, Limits, OpenError, OpenOptions, Validation};
 pub use encoder::{
-    Access, Attachment, Blend, BlendAttachment, BufferRange, Counter, CounterMemory, Counting, Depth, DepthBias,
-    DrawError, Encoder, EncoderCounters, IndexBuffer, InputAssembly, Multisample, Rasterization, Scissor, Stencil,
-    StencilFace, Targets, VertexAttribute, VertexBinding, VertexInput, Viewport,
+    Access, AdvancedBlend, Attachment, Blend, BlendAttachment, BufferRange, Counter, CounterMemory, Counting, Depth,
+    DepthBias, DrawError, Encoder, EncoderCounters, IndexBuffer, InputAssembly, Multisample, Rasterization, Scissor,
+    Stencil, StencilFace, Targets, VertexAttribute, VertexBinding, VertexInput, Viewport,
 };
 pub use features::Features;
 pub use format::format_aspects;

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use crate::context::{OpenError, Validation};
 use crate::encoder::Encoder;
 use crate::encoder::clear::ClearKit;
+use crate::encoder::draw_texture::DrawTextureKit;
 use crate::encoder::kit::CounterKit;
 use crate::frame::Frame;
 use crate::gpu::Gpu;
@@ -66,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) clear_kit: Mutex<Option<Arc<ClearKit>>>,
     /// Shaders of counters and render conditions, made at the first one.
     pub(crate) counter_kit: Mutex<Option<Arc<CounterKit>>>,
+    /// Shaders that draw textures, made at the first such draw.
+    pub(crate) draw_texture_kit: Mutex<Option<Arc<DrawTextureKit>>>,
     raw: vk::Queue,
     timeline: vk::Semaphore,
     validation: Validation,
@@ -113,6 +116,7 @@ impl Queue {
             default_attributes,
             clear_kit: Mutex::default(),
             counter_kit: Mutex::default(),
+            draw_texture_kit: Mutex::default(),
             raw,
             timeline,
             validation,

@@ -7,7 +7,7 @@
 use super::{Lower, NONE, Result};
 use crate::ir::{Builtin, Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
-use crate::{Interpolation, Stage};
+use crate::{Interpolation, Stage, state_bank};
 
 /// First word of the generic vectors.
 const GENERIC: u32 = 0x80 / 4;
@@ -15,6 +15,8 @@ const GENERIC: u32 = 0x80 / 4;
 const GENERIC_END: u32 = 0x280 / 4;
 /// Words of the position.
 const POSITION: u32 = 0x70 / 4;
+/// Word of the point size.
+const POINT_SIZE: u32 = 0x6C / 4;
 
 impl Lower<'_, '_> {
     /// AL2P, ALD, AST, IPA, ISBERD, OUT, PIXLD.
@@ -398,11 +400,39 @@ impl Lower<'_, '_> {
             }
         }
         for word in (0x60 / 4..POSITION).chain(0x2C0 / 4..0x2E0 / 4) {
-            let v = value(self, word);
+            let mut v = value(self, word);
+            if word == POINT_SIZE && !v.is_some() && self.options.point_size {
+                v = self.b.pure(Ir::LoadConst, &[state_bank::BANK, state_bank::POINT_SIZE]);
+            }
             if v.is_some() {
                 self.b.effect(Ir::StoreOutputWord, &[word, v.0]);
             }
         }
+    }
+
+    /// Kills the fragment if its alpha fails the test of [`state_bank`].
+    fn alpha_test(&mut self, alpha: Value) {
+        self.notes.kills = true;
+        let reference = self.b.pure(Ir::LoadConst, &[state_bank::BANK, state_bank::ALPHA_REFERENCE]);
+        let function = self.b.pure(Ir::LoadConst, &[state_bank::BANK, state_bank::ALPHA_FUNCTION]);
+        let (zero, all) = (self.b.word(0), self.b.word(7));
+        // With all three, NaN passes too.
+        let mut passes = self.b.op2(Ir::IEq, function, all);
+        for (bit, compare) in [(1, Ir::FLt), (2, Ir::FEq), (4, Ir::FGt)] {
+            let holds = self.b.op2(compare, alpha, reference);
+            let bit = self.b.word(bit);
+            let asked = self.b.op2(Ir::And, function, bit);
+            let asked = self.b.op2(Ir::INe, asked, zero);
+            let both = self.b.op2(Ir::BAnd, asked, holds);
+            passes = self.b.op2(Ir::BOr, passes, both);
+        }
+        let fails = self.b.op1(Ir::BNot, passes);
+        let (then, merge) = (self.new_label(), self.new_label());
+        self.selection(fails, then, merge, merge);
+        self.begin(then);
+        self.b.effect(Ir::Demote, &[]);
+        self.goto(merge);
+        self.begin(merge);
     }
 
     /// What is stored when the thread ends.
@@ -425,6 +455,9 @@ impl Lower<'_, '_> {
             }
             let mask = header.colour_mask(target);
             let words = [0, 1, 2, 3].map(|c| if mask >> c & 1 != 0 { self.reg(register + c) } else { Value::NONE });
+            if target == 0 && self.options.alpha_test && words[3].is_some() {
+                self.alpha_test(words[3]);
+            }
             let at = self.b.f.extra.len() as u32;
             self.b.f.extra.extend(words.map(|w| w.0));
             self.b.effect(Ir::StoreColour, &[target, at]);

@@ -222,7 +222,8 @@ impl Encoder {
         self.swap_targets(targets, false);
     }
 
-    fn swap_state(&mut self, state: DrawState) -> DrawState {
+    /// Wants another state; gives the one wanted before.
+    pub(super) fn swap_state(&mut self, state: DrawState) -> DrawState {
         let before = std::mem::replace(&mut self.want, state);
         self.dirty = Dirty::all();
         for stage in Stage::GRAPHICS {

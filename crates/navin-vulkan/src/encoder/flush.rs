@@ -352,6 +352,9 @@ impl Encoder {
             if !features.dual_source_blend {
                 without_second_source(attachment);
             }
+            if !features.advanced_blend {
+                attachment.advanced = None;
+            }
         }
         if !features.logic_op {
             want.logic_op = None;
@@ -391,6 +394,17 @@ impl Encoder {
                 alpha_blend_op: a.alpha_op,
             });
             emit!(self, so.cmd_set_color_blend_equation(commands, 0, &list[..count]));
+            for (index, attachment) in want.attachments[..count].iter().enumerate() {
+                let Some(advanced) = attachment.advanced else { continue };
+                let equation = vk::ColorBlendAdvancedEXT {
+                    advanced_blend_op: advanced.op,
+                    src_premultiplied: advanced.src_premultiplied.into(),
+                    dst_premultiplied: advanced.dst_premultiplied.into(),
+                    blend_overlap: advanced.overlap,
+                    clamp_results: vk::FALSE,
+                };
+                emit!(self, so.cmd_set_color_blend_advanced(commands, index as u32, &[equation]));
+            }
         }
         if masks {
             let list = want.attachments.map(|a| a.write_mask);

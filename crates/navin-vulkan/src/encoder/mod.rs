@@ -16,6 +16,7 @@
 pub(crate) mod clear;
 mod count;
 mod draw;
+pub(crate) mod draw_texture;
 mod flush;
 pub(crate) mod kit;
 mod query;
@@ -26,6 +27,7 @@ mod transfer;
 pub(crate) use count::QueryKind;
 pub use count::{Counter, CounterMemory, Counting};
 pub use draw::DrawError;
+pub use draw_texture::Corners;
 pub use scope::Access;
 pub use state::*;
 

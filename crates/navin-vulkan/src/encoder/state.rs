@@ -225,6 +225,19 @@ pub struct Stencil {
     pub back: StencilFace,
 }
 
+/// An equation of `VK_EXT_blend_operation_advanced`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdvancedBlend {
+    /// The operation, for colour and alpha.
+    pub op: vk::BlendOp,
+    /// Whether the source's colour is multiplied by its alpha already.
+    pub src_premultiplied: bool,
+    /// The same of the destination.
+    pub dst_premultiplied: bool,
+    /// How the coverages of source and destination lie on each other.
+    pub overlap: vk::BlendOverlapEXT,
+}
+
 /// Blending of one colour attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlendAttachment {
@@ -244,6 +257,8 @@ pub struct BlendAttachment {
     pub alpha_op: vk::BlendOp,
     /// Components that are written.
     pub write_mask: vk::ColorComponentFlags,
+    /// In place of factors and operations, where the device has it; else they count.
+    pub advanced: Option<AdvancedBlend>,
 }
 
 impl Default for BlendAttachment {
@@ -257,6 +272,7 @@ impl Default for BlendAttachment {
             dst_alpha: vk::BlendFactor::ZERO,
             alpha_op: vk::BlendOp::ADD,
             write_mask: vk::ColorComponentFlags::RGBA,
+            advanced: None,
         }
     }
 }

@@ -39,7 +39,18 @@ pub(crate) struct ProgramStage {
     shader: Arc<Shader>,
     control: Box<[u8]>,
     code: Box<[u8]>,
-    variants: Mutex<HashMap<Types, Option<Arc<Shader>>>>,
+    variants: Mutex<HashMap<(Types, Extras), Option<Arc<Shader>>>>,
+}
+
+bitflags::bitflags! {
+    /// State that Vulkan has no commands for and a shader has to see to (`navin_shader::state_bank`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub(crate) struct Extras: u8 {
+        /// Fragments are tested by their alpha.
+        const ALPHA_TEST = 1;
+        /// Points have the size that the guest set.
+        const POINT_SIZE = 2;
+    }
 }
 
 /// Types that the machine code leaves open, as a variant's key: two bits for each location.
@@ -71,9 +82,10 @@ impl Types {
 
 impl ProgramStage {
     /// The shader whose open types (vertex inputs of a vertex program, colour outputs of a fragment program) are
-    /// these. The usual one is the program's own; another is made at its first use, and kept.
-    pub(crate) fn shader(&self, driver: &Driver, types: Types) -> Option<Arc<Shader>> {
-        let mut differs = false;
+    /// these, and that sees to `extras`. The usual one is the program's own; another is made at its first use, and
+    /// kept.
+    pub(crate) fn shader(&self, driver: &Driver, types: Types, extras: Extras) -> Option<Arc<Shader>> {
+        let mut differs = !extras.is_empty();
         let (declared, used): (&[AttributeType], u32) = match self.stage {
             navin_shader::Stage::Vertex => (&self.interface.input_types, self.interface.inputs),
             navin_shader::Stage::Fragment => (&self.interface.output_types, self.interface.outputs),
@@ -91,7 +103,7 @@ impl ProgramStage {
         }
         let mut variants = self.variants.lock();
         variants
-            .entry(wanted)
+            .entry((wanted, extras))
             .or_insert_with(|| {
                 driver.counters.shader_variants.fetch_add(1, Ordering::Relaxed);
                 let program = GuestProgram::parse(&self.control, &self.code).ok()?;
@@ -102,6 +114,8 @@ impl ProgramStage {
                 for location in 0..8 {
                     options.colour_types[location] = wanted.get(location);
                 }
+                options.alpha_test = extras.contains(Extras::ALPHA_TEST);
+                options.point_size = extras.contains(Extras::POINT_SIZE);
                 Some(make(driver, &program, &options, self.layout)?.1)
             })
             .clone()

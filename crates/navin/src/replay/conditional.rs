@@ -9,8 +9,6 @@
 //! `VK_EXT_conditional_rendering` lets the commands pass. A device without it has the piece cut in two, and what came
 //! before is waited for. The outcome is part of the queue's state and outlives every cut of its work (B587).
 
-use std::time::Duration;
-
 use navin_abi::fault;
 
 use super::Piece;
@@ -18,8 +16,6 @@ use super::state::Range;
 
 /// Bytes that a condition looks at: the second value lies a report behind the first.
 const SPAN: u64 = 24;
-/// How long the end of earlier work is waited for at a time, on devices without conditional rendering.
-const WAIT: Duration = Duration::from_secs(1);
 
 /// `NVNconditionalRenderMode`: RENDER_IF_EQUAL.
 const IF_EQUAL: u8 = 0;
@@ -56,7 +52,11 @@ impl Piece<'_> {
             (self.state.render_enable, self.state.predicated) = (true, true);
             return;
         }
-        let values = self.wait_for_earlier_work().then(|| self.driver.pools.cpu_range(address, SPAN)).flatten();
+        fault!(
+            "B585",
+            "the device has no VK_EXT_conditional_rendering: a render condition waits for the work before it"
+        );
+        let values = self.finish_earlier_work().then(|| self.driver.pools.cpu_range(address, SPAN)).flatten();
         match values {
             Some(values) => self.set_render_enable(compare(values.as_ptr()) == equal),
             None => self.set_render_enable(true),
@@ -76,27 +76,6 @@ impl Piece<'_> {
             && let Some(memory) = &self.state.counters
         {
             self.encoder.set_condition(Some((memory.predicate(), false)));
-        }
-    }
-
-    /// Submits what is recorded, waits for its end, and goes on in a new command buffer.
-    fn wait_for_earlier_work(&mut self) -> bool {
-        fault!(
-            "B585",
-            "the device has no VK_EXT_conditional_rendering: a render condition waits for the work before it"
-        );
-        match self.cut() {
-            Some(ticket) => loop {
-                match self.driver.context.queue().wait(ticket, WAIT) {
-                    Ok(true) => return true,
-                    Ok(false) => {}
-                    Err(e) => {
-                        self.driver.lost(&e);
-                        return false;
-                    }
-                }
-            },
-            None => false,
         }
     }
 }

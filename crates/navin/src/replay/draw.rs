@@ -16,11 +16,12 @@ use navin_vulkan::{BufferRange, DrawError, IndexBuffer, InputAssembly, Shader};
 use smallvec::{SmallVec, smallvec};
 
 use super::content::{self, Use};
-use super::convert::{self, Rewrite, Topology};
+use super::convert::{self, Topology};
 use super::images;
+use super::rewrite::{REWRITE_LIMIT, rewritten};
 use super::state::{COMPUTE, Dirty, Range, StageDirty};
 use super::{Engine, Piece};
-use crate::host::programs::{ProgramStage, Types, nvn_stage, vulkan_stage};
+use crate::host::programs::{Extras, ProgramStage, Types, nvn_stage, vulkan_stage};
 
 /// The graphics stages in NVN's numbers with Vulkan's names.
 const GRAPHICS: [(usize, navin_vulkan::Stage); 5] = [
@@ -76,11 +77,15 @@ impl Piece<'_> {
             self.draw_indices(topology, &indices, draw.base_vertex, draw.base_instance, draw.instance_count);
             return;
         }
-        if draw.count == 0 || !self.bind_indices(address, bytes, kind) || !self.prepare_draw(topology) {
+        if draw.count == 0 {
             return;
         }
-        let result =
-            self.encoder.draw_indexed(0, draw.count, draw.base_vertex, draw.base_instance, draw.instance_count);
+        // Indices past the pool's end are not there to be read.
+        let Some(count) = self.bind_indices(address, bytes, (kind, size)) else { return };
+        if !self.prepare_draw(topology) {
+            return;
+        }
+        let result = self.encoder.draw_indexed(0, count, draw.base_vertex, draw.base_instance, draw.instance_count);
         self.drawn(result);
     }
 
@@ -93,21 +98,16 @@ impl Piece<'_> {
         count: Option<(u64, u32, u32)>,
     ) {
         let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
-        if let Topology::Rewritten(..) = topology {
-            fault!(key = primitive, "", "an indirect draw of primitive {primitive}, which Vulkan lacks: left out");
+        if !self.state.render_enable {
             return;
         }
+        let mut rewritten = matches!(topology, Topology::Rewritten(..));
         if let Some((index_type, address)) = index {
             let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
-            if let Some(index) = self.odd_restart_index(size) {
-                fault!(
-                    key = index,
-                    "",
-                    "an indirect draw with primitive restart at index {index:#x}: Vulkan restarts at all ones only"
-                );
-            }
+            // Vulkan restarts at all ones only.
+            rewritten |= self.odd_restart_index(size).is_some();
             // How many indices the arguments name is not known here: everything up to the pool's end.
-            if !self.bind_indices(address, u64::MAX, kind) {
+            if !rewritten && self.bind_indices(address, u64::MAX, (kind, size)).is_none() {
                 return;
             }
         }
@@ -141,6 +141,10 @@ impl Piece<'_> {
                 None => return,
             },
         };
+        if rewritten {
+            let count = count.map(|(address, ..)| address);
+            return self.draw_indirect_on_cpu(primitive, index, indirect, draws, stride, count);
+        }
         if !self.prepare_draw(topology) {
             return;
         }
@@ -194,7 +198,7 @@ impl Piece<'_> {
         }
     }
 
-    fn drawn(&mut self, result: Result<(), DrawError>) {
+    pub(super) fn drawn(&mut self, result: Result<(), DrawError>) {
         match result {
             Ok(()) => {}
             Err(e) => {
@@ -203,62 +207,16 @@ impl Piece<'_> {
         }
     }
 
-    /// Draws with indices that were made here.
-    fn draw_indices(
-        &mut self,
-        topology: Topology,
-        indices: &[u32],
-        base_vertex: i32,
-        base_instance: u32,
-        instances: u32,
-    ) {
-        if indices.is_empty() || !self.prepare_draw(topology) {
-            return;
-        }
-        let bytes: &[u8] = bytemuck::cast_slice(indices);
-        match self.encoder.upload(bytes, 4) {
-            Ok(slice) => {
-                let buffer = IndexBuffer { range: slice.range, kind: vk::IndexType::UINT32 };
-                self.encoder.set_index_buffer(Some(buffer));
-                let result = self.encoder.draw_indexed(0, indices.len() as u32, base_vertex, base_instance, instances);
-                self.drawn(result);
-            }
-            Err(e) => {
-                fault!("", "no memory for the indices of a rewritten primitive ({e}): a draw was left out");
-            }
-        }
-    }
-
-    /// The guest's indices, read on the CPU, widened to 32 bits.
-    fn read_indices(&mut self, address: u64, count: u32, size: u64) -> Option<Vec<u32>> {
-        let count = count.min(REWRITE_LIMIT);
-        let bytes = u64::from(count) * size;
-        let Some(memory) = self.driver.pools.cpu_range(address, bytes) else {
-            fault!(
-                key = address,
-                "",
-                "an index buffer of {bytes} bytes at {address:#x} is in no memory pool: draw left out"
-            );
-            return None;
-        };
-        // SAFETY: `cpu_range` gives a range inside a live pool's storage.
-        let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), bytes as usize) };
-        Some(match size {
-            1 => bytes.iter().map(|b| u32::from(*b)).collect(),
-            2 => bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect(),
-            _ => bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
-        })
-    }
-
-    fn bind_indices(&mut self, address: u64, bytes: u64, kind: vk::IndexType) -> bool {
+    /// Binds an index buffer; how many indices of `size` bytes there are, up to `bytes` and the pool's end.
+    fn bind_indices(&mut self, address: u64, bytes: u64, (kind, size): (vk::IndexType, u64)) -> Option<u32> {
         match self.driver.pools.resolve(address, bytes) {
             Some(range) => {
                 self.encoder.set_index_buffer(Some(IndexBuffer { range, kind }));
-                true
+                Some(u32::try_from(range.size / size).unwrap_or(u32::MAX))
             }
             None => {
                 fault!(key = address, "", "an index buffer at {address:#x} is in no memory pool: draw left out");
-                false
+                None
             }
         }
     }
@@ -302,7 +260,7 @@ impl Piece<'_> {
     }
 
     /// Tells the encoder what changed since the last draw; false when there is nothing to draw with.
-    fn prepare_draw(&mut self, topology: Topology) -> bool {
+    pub(super) fn prepare_draw(&mut self, topology: Topology) -> bool {
         if !self.state.render_enable {
             return false;
         }
@@ -316,40 +274,23 @@ impl Piece<'_> {
         for (stage, _) in GRAPHICS {
             self.prepare_handles(stage);
         }
+        self.note_extras(topology);
         let dirty = std::mem::replace(&mut self.state.dirty, Dirty::empty());
-        if dirty.contains(Dirty::TARGETS) {
-            self.set_targets();
-        }
-        if dirty.intersects(Dirty::VIEWPORTS | Dirty::TARGETS) {
-            self.set_viewports();
-        }
-        if dirty.intersects(Dirty::SCISSORS | Dirty::TARGETS) {
-            self.set_scissors();
-        }
-        if dirty.contains(Dirty::RASTERIZATION) {
-            self.set_rasterization();
-        }
-        if dirty.contains(Dirty::DEPTH) {
-            self.set_depth();
-        }
-        if dirty.contains(Dirty::STENCIL) {
-            self.set_stencil();
-        }
-        if dirty.contains(Dirty::BLEND) {
-            self.set_blend();
-        }
-        if dirty.contains(Dirty::MULTISAMPLE) {
-            self.set_multisample();
-        }
-        if dirty.contains(Dirty::VERTEX_INPUT) {
-            self.set_vertex_input();
-        }
-        if dirty.contains(Dirty::VERTEX_BUFFERS) {
-            self.set_vertex_buffers();
-        }
-        if dirty.intersects(Dirty::PROGRAMS | Dirty::VERTEX_INPUT | Dirty::TARGETS) && !self.set_programs() {
-            self.state.dirty |= Dirty::PROGRAMS;
-            return false;
+        if !dirty.is_empty() {
+            self.set_fixed(dirty);
+            if dirty.contains(Dirty::VERTEX_INPUT) {
+                self.set_vertex_input();
+            }
+            if dirty.contains(Dirty::VERTEX_BUFFERS) {
+                self.set_vertex_buffers();
+            }
+            if dirty.intersects(Dirty::PROGRAMS | Dirty::VERTEX_INPUT | Dirty::TARGETS) && !self.set_programs() {
+                self.state.dirty |= Dirty::PROGRAMS;
+                return false;
+            }
+            if dirty.contains(Dirty::SHADER_STATE) {
+                self.set_shader_state();
+            }
         }
         for (stage, name) in GRAPHICS {
             self.set_stage(stage, name);
@@ -381,7 +322,7 @@ impl Piece<'_> {
         };
         self.enter(Engine::Compute);
         self.prepare_handles(COMPUTE);
-        let Some(shader) = program.shader(self.driver, Types::default()) else { return false };
+        let Some(shader) = program.shader(self.driver, Types::default(), Extras::empty()) else { return false };
         self.encoder.set_shader(navin_vulkan::Stage::Compute, Some(&shader));
         self.set_stage(COMPUTE, navin_vulkan::Stage::Compute);
         true
@@ -397,7 +338,7 @@ impl Piece<'_> {
                 None => None,
                 Some(program) => {
                     let types = self.open_types(program);
-                    match program.shader(self.driver, types) {
+                    match program.shader(self.driver, types, self.extras_of(stage)) {
                         Some(shader) => Some(shader),
                         None => return false,
                     }
@@ -496,7 +437,7 @@ impl Piece<'_> {
     }
 
     /// Where the ids of the bound texture and sampler pool begin, `generation` being that of all registrations.
-    fn bases(&mut self, generation: u64) -> (u32, u32) {
+    pub(super) fn bases(&mut self, generation: u64) -> (u32, u32) {
         let key = (self.state.texture_pool, self.state.sampler_pool, generation);
         if self.bases.0 != key {
             let descriptors = &self.driver.descriptors;
@@ -623,7 +564,7 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// A handle with its ids moved to where the bound pools' ids begin (B415: of 32 bits, then moved).
-fn moved(handle: u32, texture_base: u32, sampler_base: u32) -> u32 {
+pub(super) fn moved(handle: u32, texture_base: u32, sampler_base: u32) -> u32 {
     if texture_base == 0 && sampler_base == 0 {
         return handle;
     }
@@ -632,45 +573,9 @@ fn moved(handle: u32, texture_base: u32, sampler_base: u32) -> u32 {
     texture | sampler << 20
 }
 
-/// Most vertices of a primitive that has to be rewritten: a draw of more is cut, not the process's memory filled.
-const REWRITE_LIMIT: u32 = 1 << 24;
-
-/// The index list of rewritten primitives, begun anew after each `restart` index.
-fn rewritten(rewrite: Rewrite, vertices: &[u32], restart: Option<u32>) -> Vec<u32> {
-    vertices.split(|vertex| Some(*vertex) == restart).flat_map(|run| rewritten_run(rewrite, run)).collect()
-}
-
-fn rewritten_run(rewrite: Rewrite, vertices: &[u32]) -> Vec<u32> {
-    match rewrite {
-        Rewrite::Quads => vertices.chunks_exact(4).flat_map(|q| [q[0], q[1], q[2], q[0], q[2], q[3]]).collect(),
-        Rewrite::QuadStrip => {
-            vertices.windows(4).step_by(2).flat_map(|q| [q[0], q[1], q[3], q[0], q[3], q[2]]).collect()
-        }
-        Rewrite::LineLoop => match vertices {
-            [] | [_] => Vec::new(),
-            [first, .., last] => vertices.windows(2).flat_map(|l| [l[0], l[1]]).chain([*last, *first]).collect(),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quads_become_two_triangles_each() {
-        assert_eq!(rewritten(Rewrite::Quads, &[4, 5, 6, 7, 8], None), [4, 5, 6, 4, 6, 7]);
-        assert_eq!(rewritten(Rewrite::QuadStrip, &[0, 1, 2, 3, 4, 5], None), [0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4]);
-        assert_eq!(rewritten(Rewrite::LineLoop, &[0, 1, 2], None), [0, 1, 1, 2, 2, 0]);
-        assert!(rewritten(Rewrite::LineLoop, &[1], None).is_empty());
-        assert!(rewritten(Rewrite::Quads, &[1, 2, 3], None).is_empty());
-    }
-
-    #[test]
-    fn a_restart_index_begins_a_new_loop() {
-        let loops = rewritten(Rewrite::LineLoop, &[0, 1, 2, 9, 3, 4], Some(9));
-        assert_eq!(loops, [0, 1, 1, 2, 2, 0, 3, 4, 4, 3]);
-    }
 
     #[test]
     fn bits_from_the_lowest() {

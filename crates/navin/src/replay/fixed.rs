@@ -2,7 +2,9 @@
 //! [`draw`](super::draw) and [`transfer`](super::transfer) call these for the groups that changed.
 
 use ash::vk;
-use navin_abi::enums::{NVNalphaFunc, NVNblendAdvancedMode, NVNface, NVNfrontFace, NVNlogicOp, NVNpolygonMode};
+use navin_abi::enums::{
+    NVNblendAdvancedMode, NVNblendAdvancedOverlap, NVNface, NVNfrontFace, NVNlogicOp, NVNpolygonMode,
+};
 use navin_abi::fault;
 use navin_texture::Format;
 use navin_vulkan::{
@@ -11,10 +13,38 @@ use navin_vulkan::{
 };
 
 use super::content::{self, Use};
-use super::state::Target;
+use super::state::{Dirty, Target};
 use super::{Piece, convert, images};
 
 impl Piece<'_> {
+    /// Tells the encoder the groups of [`Dirty::FIXED`] that are in `dirty`.
+    pub(super) fn set_fixed(&mut self, dirty: Dirty) {
+        if dirty.contains(Dirty::TARGETS) {
+            self.set_targets();
+        }
+        if dirty.intersects(Dirty::VIEWPORTS | Dirty::TARGETS) {
+            self.set_viewports();
+        }
+        if dirty.intersects(Dirty::SCISSORS | Dirty::TARGETS) {
+            self.set_scissors();
+        }
+        if dirty.contains(Dirty::RASTERIZATION) {
+            self.set_rasterization();
+        }
+        if dirty.contains(Dirty::DEPTH) {
+            self.set_depth();
+        }
+        if dirty.contains(Dirty::STENCIL) {
+            self.set_stencil();
+        }
+        if dirty.contains(Dirty::BLEND) {
+            self.set_blend();
+        }
+        if dirty.contains(Dirty::MULTISAMPLE) {
+            self.set_multisample();
+        }
+    }
+
     pub(crate) fn set_targets(&mut self) {
         let mut targets = Targets::default();
         for target in self.state.colors {
@@ -183,8 +213,25 @@ impl Piece<'_> {
         let mut blend = Blend { constants: self.state.blend_color, ..Blend::default() };
         for (index, attachment) in blend.attachments.iter_mut().enumerate() {
             let b = self.state.blend[index].decode();
+            let write_mask = convert::color_mask(self.state.channel_mask.mask(index));
             if b.advanced_mode != NVNblendAdvancedMode::NONE && self.state.color.blend_enabled(index) {
-                fault!(key = b.advanced_mode.raw(), "", "{:?}: drawn with the plain equation", b.advanced_mode);
+                let (premultiplied, overlap) = (b.premultiplied_source, b.advanced_overlap);
+                let normalized = self.state.blend[index].advanced_normalized_destination();
+                let native = super::blend::advanced(b.advanced_mode, premultiplied, normalized, overlap)
+                    .filter(|_| self.driver.context.features().advanced_blend);
+                let plain = super::blend::plain(b.advanced_mode, write_mask)
+                    .filter(|_| premultiplied && !normalized && overlap == NVNblendAdvancedOverlap::UNCORRELATED);
+                if native.is_some() || plain.is_some() {
+                    let plain = plain.unwrap_or(BlendAttachment { enable: true, write_mask, ..Default::default() });
+                    *attachment = BlendAttachment { advanced: native, ..plain };
+                    continue;
+                }
+                fault!(
+                    key = b.advanced_mode.raw(),
+                    "",
+                    "{:?} (premultiplied source {premultiplied}, {overlap:?}): the device has no such blending; drawn with the plain equation",
+                    b.advanced_mode
+                );
             }
             *attachment = BlendAttachment {
                 enable: self.state.color.blend_enabled(index),
@@ -194,15 +241,12 @@ impl Piece<'_> {
                 src_alpha: convert::blend_factor(b.source[1]),
                 dst_alpha: convert::blend_factor(b.destination[1]),
                 alpha_op: convert::blend_op(b.equation[1]),
-                write_mask: convert::color_mask(self.state.channel_mask.mask(index)),
+                write_mask,
+                advanced: None,
             };
         }
         let logic = self.state.color.logic_op();
         blend.logic_op = (logic != NVNlogicOp::COPY).then(|| convert::logic_op(logic));
-        let alpha = self.state.color.alpha_func();
-        if alpha != NVNalphaFunc::ALWAYS {
-            fault!(key = alpha.raw(), "", "alpha test {alpha:?}: no Vulkan state discards by alpha; not applied");
-        }
         self.encoder.set_blend(&blend);
     }
 

@@ -6,21 +6,26 @@
 //! counters, [`transfer`] for clears and copies, [`content`] and [`residency`] for what textures hold and where their
 //! descriptors are, [`present`] for frames.
 
+mod blend;
 mod conditional;
 pub(crate) mod content;
 pub(crate) mod convert;
 mod draw;
+mod draw_texture;
 mod fixed;
 pub(crate) mod images;
 pub(crate) mod present;
 pub(crate) mod reports;
 mod residency;
+mod rewrite;
+mod shader_state;
 pub(crate) mod state;
 mod transfer;
 
 use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
+use std::time::Duration;
 
 use navin_abi::fault;
 use navin_abi::records::ViewDesc;
@@ -41,6 +46,9 @@ use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty,
 use crate::driver::Driver;
 use crate::host::completion::{Completion, Origin, Write};
 use crate::host::textures::Texture;
+
+/// How long earlier work is waited for at a time, where the CPU has to see what it did.
+const FINISH_WAIT: Duration = Duration::from_secs(1);
 
 /// A piece of a submission: records between two places where the queue may have to wait.
 pub(crate) struct Work {
@@ -236,6 +244,21 @@ impl Piece<'_> {
         ticket
     }
 
+    /// Submits what is recorded and waits for it and all work before; false when the device is gone.
+    pub(crate) fn finish_earlier_work(&mut self) -> bool {
+        let Some(ticket) = self.cut() else { return false };
+        loop {
+            match self.driver.context.queue().wait(ticket, FINISH_WAIT) {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(e) => {
+                    self.driver.lost(&e);
+                    return false;
+                }
+            }
+        }
+    }
+
     fn run(&mut self, stream: &Stream, words: WordRange<usize>) {
         let Some(words) = stream.words().get(words) else { return };
         let mut reader = RecordReader::new(words);
@@ -279,6 +302,7 @@ impl Piece<'_> {
                 let count = Some((draw.count.get(), draw.max_draws, draw.stride.unsigned_abs()));
                 self.draw_indirect(mode.primitive(), index, draw.indirect.get(), count);
             }
+            Record::DrawTexture(draw) => self.draw_texture(draw),
             Record::DispatchCompute(dispatch) => self.dispatch(dispatch.groups),
             Record::DispatchComputeIndirect(buffer) => self.dispatch_indirect(buffer.address.get()),
 
@@ -371,7 +395,7 @@ impl Piece<'_> {
             }
             Record::BindColorState(bits) => {
                 state.color = ColorState::from_bits(*bits);
-                state.dirty |= Dirty::BLEND;
+                state.dirty |= Dirty::BLEND | Dirty::SHADER_STATE;
             }
             Record::BindDepthStencilState(words) => {
                 state.depth_stencil = DepthStencilState::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32);
@@ -410,7 +434,15 @@ impl Piece<'_> {
                 state.blend_color = *color;
                 state.dirty |= Dirty::BLEND;
             }
-            Record::SetAlphaRef(value) => state.alpha_ref = *value,
+            Record::SetAlphaRef(value) => {
+                state.alpha_ref = *value;
+                state.dirty |= Dirty::SHADER_STATE;
+            }
+            // Of programs that write none.
+            Record::SetPointSize(size) => {
+                state.point_size = *size;
+                state.dirty |= Dirty::SHADER_STATE;
+            }
             Record::SetLineWidth(width) => {
                 state.line_width = *width;
                 state.dirty |= Dirty::RASTERIZATION;
@@ -513,9 +545,7 @@ impl Piece<'_> {
                 }
             }
 
-            // Programs that write no point size get 1; the rest has no Vulkan form or comes in a later stage.
-            // Named when it would change the picture.
-            Record::SetPointSize(size) => self.without_effect(size.to_bits() != 1.0f32.to_bits(), record),
+            // No Vulkan form, or for a later stage. Named when it would change the picture.
             Record::SetSubpixelPrecisionBias(bias) => self.without_effect(bias != 0, record),
             Record::SetConservativeRasterEnable(enable) => self.without_effect(enable != 0, record),
             Record::SetViewportSwizzles(_, swizzles) => {
@@ -527,7 +557,6 @@ impl Piece<'_> {
             | Record::SetInnerTessellationLevels(_)
             | Record::SetOuterTessellationLevels(_) => self.without_effect(true, record),
             Record::DrawTransformFeedback(..)
-            | Record::DrawTexture(_)
             | Record::BindSeparateTextures(..)
             | Record::BindSeparateSamplers(..)
             | Record::BindTransformFeedbackBuffers(..)

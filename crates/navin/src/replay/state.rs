@@ -14,7 +14,7 @@ use navin_abi::records::state::{
 use navin_command::record::payload::{PolygonOffset, Scissor, Viewport};
 use navin_vulkan::CounterMemory;
 
-use crate::host::programs::ProgramStage;
+use crate::host::programs::{Extras, ProgramStage};
 
 /// NVN shader stages, in NVN's order: vertex, fragment, geometry, tessellation control, tessellation evaluation,
 /// compute.
@@ -49,6 +49,10 @@ bitflags! {
         const VERTEX_INPUT = 1 << 8;
         const VERTEX_BUFFERS = 1 << 9;
         const PROGRAMS = 1 << 10;
+        /// What shaders see to: alpha test, point size.
+        const SHADER_STATE = 1 << 11;
+        /// What `fixed` sees to.
+        const FIXED = 0xff;
     }
 }
 
@@ -143,6 +147,9 @@ pub(crate) struct QueueState {
     pub(crate) patch_size: u8,
     pub(crate) primitive_restart: Option<u32>,
     pub(crate) alpha_ref: f32,
+    pub(crate) point_size: f32,
+    /// What the bound shaders see to.
+    pub(crate) extras: Extras,
     pub(crate) attributes: [VertexAttribState; 32],
     pub(crate) attribute_count: usize,
     pub(crate) streams: [VertexStreamState; 32],
@@ -187,6 +194,8 @@ impl Default for QueueState {
             patch_size: 3,
             primitive_restart: None,
             alpha_ref: 0.0,
+            point_size: 1.0,
+            extras: Extras::empty(),
             attributes: [VertexAttribState::DEFAULT; 32],
             attribute_count: 0,
             streams: [VertexStreamState::DEFAULT; 32],
