@@ -140,6 +140,37 @@ mod tests {
         assert!(refusing(13, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY).0.is_err());
     }
 
+    /// The import call replaced by one that refuses the first `times` times; whether it came to an import, and how
+    /// many red lines were written.
+    fn import_refused(times: u32, page: &mut [u8]) -> Option<(bool, u64)> {
+        let context = crate::Context::open(&crate::OpenOptions::default()).ok()?;
+        let storage = PoolStorage::new(page.as_mut_ptr(), page.len() as u64);
+        let gpu = &context.gpu;
+        let lines = navin_abi::fault::count();
+        let mut left = times;
+        let outcome = outlive(gpu, &storage, "test", || {
+            if left > 0 {
+                left -= 1;
+                return Err(ImportError::Refused(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE));
+            }
+            // SAFETY: the import is destroyed in here, before its page.
+            unsafe { host_pointer::new(gpu, &storage, "test") }
+        });
+        Some((outcome.is_ok(), navin_abi::fault::count() - lines))
+    }
+
+    #[test]
+    fn b107_a_success_after_a_refusal_and_a_failure_for_good_write_one_line() {
+        // One test for all, as the lines of the whole process are counted.
+        let mut memory = vec![0u8; 8 << 12];
+        for (times, expected) in [(0, (true, 0)), (1, (true, 1)), (11, (true, 1)), (13, (false, 1))] {
+            let Some(got) = import_refused(times, &mut memory[(times as usize % 4) << 12..][..4096]) else {
+                return eprintln!("SKIPPED: no Vulkan here");
+            };
+            assert_eq!(got, expected, "refused {times} times");
+        }
+    }
+
     #[test]
     fn b107_lasting_refusals_are_not_repeated() {
         let (result, waits) = refusing(1, vk::Result::ERROR_DEVICE_LOST);
