@@ -1,6 +1,7 @@
 //! Counters, timestamps and render conditions as a guest sees them. Needs a Vulkan device, as `./x test` arranges.
 
 mod guest;
+mod this_program;
 
 use guest::*;
 use navin_abi::enums::{NVNclearColorMask, NVNconditionalRenderMode, NVNcounterType, NVNdepthFunc, NVNsyncCondition};
@@ -376,6 +377,51 @@ fn b586_conditions_on_landed_counters_draw_as_those_in_flight() {
         });
         guest.run(conditional);
         assert_eq!([scene.value(0), scene.value(4)], [expected; 2], "landed");
+    }
+}
+
+/// Devices without the extensions do the same: the CPU waits for what a condition looks at, and lays its clock beside
+/// the device's.
+#[test]
+fn b585_without_conditional_rendering_and_calibrated_clocks() {
+    if std::env::var_os("NAVIN_WITHOUT").is_some() {
+        return;
+    }
+    let tests = [
+        "b585_clears_draws_and_dispatches_wait_for_the_condition",
+        "b586_conditions_on_landed_counters_draw_as_those_in_flight",
+        "b587_counters_and_conditions_go_on_over_every_cut",
+        "times_are_the_guests_clock_and_clears_are_not_counted",
+    ];
+    let status = this_program::command()
+        .args(tests)
+        .args(["--exact", "--test-threads=1"])
+        .env("NAVIN_WITHOUT", "VK_EXT_conditional_rendering,VK_EXT_calibrated_timestamps")
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+}
+
+/// The times of a frame span its own work: not what lies between frames, nor an old frame's start (B622).
+#[test]
+fn b622_a_frames_times_span_the_frames_own_work() {
+    let scene = Scene::new();
+    let stall = std::time::Duration::from_millis(300);
+    let mut before = 0;
+    for frame in 0..12 {
+        scene.guest.run(|c| {
+            scene.report(c, NVNcounterType::TIMESTAMP, 0);
+            scene.guest.begin(c, scene.program);
+            scene.draw(c);
+            scene.report(c, NVNcounterType::TIMESTAMP, 1);
+        });
+        let [start, end] = [0, 1].map(|n| scene.guest.nanoseconds(&scene.guest.report(scene.place(n))));
+        assert!(before <= start && start <= end, "frame {frame}: the stamps are this frame's");
+        assert!(end - start < stall.as_nanos() as u64 / 2, "frame {frame}: {} ns", end - start);
+        before = end;
+        if frame == 5 {
+            std::thread::sleep(stall);
+        }
     }
 }
 

@@ -63,6 +63,8 @@ pub struct OpenOptions {
     pub import: ImportChoice,
     /// Whether pools without CPU access live in device-local memory.
     pub device_local: DeviceLocalChoice,
+    /// Vulkan extensions that count as missing: what Navin does without them can be tried on a device that has them.
+    pub without: Vec<String>,
 }
 
 /// Why no device could be opened.
@@ -190,7 +192,7 @@ impl Context {
     /// No loader, no device, or none with what Navin needs; the message says what to install.
     pub fn open(options: &OpenOptions) -> Result<Arc<Context>, OpenError> {
         let instance = create_instance(options)?;
-        let candidates = candidates(&instance.raw)?;
+        let candidates = candidates(&instance.raw, &options.without)?;
         let candidate = choose(candidates, &options.device)?;
         let gpu = Arc::new(create_gpu(instance, candidate.physical, candidate.available, candidate.family, options)?);
         let identity = identify(&gpu);
@@ -410,7 +412,7 @@ struct Candidate {
     missing: Vec<String>,
 }
 
-fn candidates(instance: &ash::Instance) -> Result<Vec<Candidate>, OpenError> {
+fn candidates(instance: &ash::Instance, without: &[String]) -> Result<Vec<Candidate>, OpenError> {
     // SAFETY: plain queries on the instance and its physical devices.
     unsafe {
         let devices = instance.enumerate_physical_devices().map_err(failed("listing Vulkan devices"))?;
@@ -425,9 +427,13 @@ fn candidates(instance: &ash::Instance) -> Result<Vec<Candidate>, OpenError> {
                 vk::PhysicalDeviceType::CPU => 3,
                 _ => 4,
             };
-            let extensions = instance
+            let mut extensions = instance
                 .enumerate_device_extension_properties(physical)
                 .map_err(failed("listing device extensions"))?;
+            extensions.retain(|extension| {
+                let name = text_of(extension.extension_name_as_c_str());
+                !without.contains(&name)
+            });
             let families = instance.get_physical_device_queue_family_properties(physical);
             let both = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
             let family = families.iter().position(|f| f.queue_flags.contains(both));

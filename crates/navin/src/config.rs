@@ -66,6 +66,8 @@ pub struct Config {
     pub log: String,
     /// Part of the name of the Vulkan device to use, or its number in Vulkan's list; `None` takes the best.
     pub device: Option<String>,
+    /// Vulkan extensions that count as missing.
+    pub without: Vec<String>,
     /// Which constant layout guest programs were compiled for.
     pub constant_layout: ConstantLayoutChoice,
     /// Folder that each program's listing and SPIR-V are written to; `None` writes none.
@@ -94,6 +96,7 @@ impl Default for Config {
             strict: false,
             log: DEFAULT_LOG.to_owned(),
             device: None,
+            without: Vec::new(),
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
             fast_wake: true,
@@ -150,6 +153,12 @@ pub const KEYS: &[Key] = &[
         name: "device",
         expects: "part of a device's name, or its number",
         about: "which Vulkan device to use",
+        in_file: true,
+    },
+    Key {
+        name: "without",
+        expects: "names of Vulkan extensions, commas between them",
+        about: "do as if the device had none of these extensions",
         in_file: true,
     },
     Key {
@@ -373,6 +382,13 @@ impl Config {
                 self.log = text.to_owned();
             }
             "device" => self.device = Some(text.to_owned()),
+            "without" => {
+                let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+                if names.iter().any(|name| !name.starts_with("VK_")) {
+                    return Err(bad());
+                }
+                self.without = names;
+            }
             "constant_layout" => {
                 self.constant_layout = match text {
                     "auto" => ConstantLayoutChoice::Auto,

@@ -129,6 +129,7 @@ fn start() -> Result<&'static Driver, String> {
             Some(name) => name.parse().map_or_else(|_| DeviceChoice::Name(name.clone()), DeviceChoice::Index),
         },
         labels: config.validation != config::Validation::Off,
+        without: config.without.clone(),
         ..OpenOptions::default()
     };
     let context = Context::open(&options).map_err(|e| {

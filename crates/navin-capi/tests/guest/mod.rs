@@ -128,7 +128,8 @@ impl Guest {
 
     /// A program of these stages of the corpus.
     pub fn program(&mut self, names: &[&str]) -> *mut NVNprogram {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus/bin");
+        let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").to_owned());
+        let folder = format!("{package}/../../tests/corpus/bin");
         let read = |name: &str, part: &str| std::fs::read(format!("{folder}/{name}.{part}")).unwrap();
         // SAFETY: as in `new`; the code fits its pool.
         unsafe {
