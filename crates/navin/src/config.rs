@@ -464,7 +464,8 @@ mod tests {
     fn every_key_is_understood_in_the_file() {
         let config = load(
             "frames = 300\nout = \"frames\"\nevery = 10\nraw = true\nsize = \"640x360\"\nvalidation = \"fail\"\n\
-             strict = true\nlog = \"navin=debug\"\ndevice = \"llvmpipe\"\n",
+             strict = true\nlog = \"navin=debug\"\ndevice = \"llvmpipe\"\n\
+             without = \"VK_EXT_a, VK_EXT_b\"\n",
             &[],
         )
         .unwrap();
@@ -478,6 +479,7 @@ mod tests {
             strict: true,
             log: "navin=debug".into(),
             device: Some("llvmpipe".into()),
+            without: vec!["VK_EXT_a".into(), "VK_EXT_b".into()],
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
             fast_wake: true,
