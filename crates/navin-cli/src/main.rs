@@ -1,11 +1,13 @@
 //! The program `navin`: runs guests and tells what the machine can do.
 //!
 //! `navin run` starts a guest that is linked to libnvn as a child process and follows it through status lines
-//! (`navin::status`); `navin doctor` opens the Vulkan device as the driver would and reports it.
+//! (`navin::status`); `navin doctor` opens the Vulkan device as the driver would and reports it; `navin texture` needs
+//! no device: it reads and writes texture files.
 
 mod doctor;
 mod library;
 mod run;
+mod texture;
 
 use std::process::ExitCode;
 
@@ -17,7 +19,7 @@ pub mod exit {
     pub const OK: u8 = 0;
     /// The guest failed, or did not end in time.
     pub const GUEST: u8 = 1;
-    /// Something on the command line or in navin.toml will not do.
+    /// Something on the command line, in navin.toml or in an input file will not do.
     pub const USAGE: u8 = 2;
     /// No Vulkan device that Navin can use.
     pub const NO_DEVICE: u8 = 3;
@@ -42,6 +44,7 @@ Start here:
   navin doctor                                  is this machine ready?
   navin run ./triangle                          run a guest until it ends or you press Ctrl-C
   navin run --frames 60 --out shots ./triangle  write its first 60 frames as PNG files
+  navin texture convert hero.bntx hero.png      a texture as a picture
 
 Settings that should hold for every run go into navin.toml; docs/CONFIGURATION.md shows all of them.";
 
@@ -51,12 +54,15 @@ enum Command {
     Run(run::Args),
     /// Tell what was found on this machine, what is emulated, and what to do about what is missing
     Doctor(doctor::Args),
+    /// Look into texture files, convert them, tile and untile raw data
+    Texture(texture::Args),
 }
 
 fn main() -> ExitCode {
     let code = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Texture(args) => texture::run(&args),
     };
     ExitCode::from(code)
 }
