@@ -289,6 +289,97 @@ fn linear_levels_keep_their_stride() {
     assert!(back == stored);
 }
 
+/// B313's textures and regions: all memory is compared, padding and guard bytes too.
+#[test]
+fn b313_linear_rows_and_nothing_else_are_written() {
+    for (flags, width, height, stride) in [(0x12, 37, 5, 256), (0x40, 16, 16, 128), (0x10, 37, 5, 0), (0x40, 9, 3, 0)] {
+        let input = LayoutInput {
+            flags: TextureFlags::from_bits_retain(flags),
+            stride,
+            ..LayoutInput::new_2d(Format::RGBA8.info(), width, height)
+        };
+        let layout = Layout::new(&input).unwrap();
+        let level = &layout.levels[0];
+        let whole = Region::whole(level);
+        let regions = [
+            whole,
+            Region { x: 3, y: 1, width: width - 4, height: 2, ..whole },
+            Region { x: width - 1, y: height - 1, width: 1, height: 1, ..whole },
+            Region { x: 0, y: 1, width, height: 1, ..whole },
+            Region { x: 2, y: 0, width: 1, height, ..whole },
+        ];
+        for (i, region) in regions.into_iter().enumerate() {
+            // Guard bytes behind the storage; some sources are padded.
+            let before = noise(layout.size as usize + 64, 40);
+            let row = region.width as usize * 4 + i % 2 * 12;
+            let pitch = Pitch { row, slice: row * region.height as usize };
+            let rows = noise(pitch.slice, 41);
+            let mut expected = before.clone();
+            for y in 0..region.height as usize {
+                let to = (region.y as usize + y) * layout.row_stride as usize + region.x as usize * 4;
+                expected[to..to + region.width as usize * 4]
+                    .copy_from_slice(&rows[y * row..][..region.width as usize * 4]);
+            }
+            let mut after = before.clone();
+            tile(&mut after, level, GobOrder::TegraX1, region, &rows, pitch).unwrap();
+            assert!(after == expected, "{flags:#x} {region:?}");
+            let mut back = vec![0; rows.len()];
+            untile(&mut back, pitch, &after, level, GobOrder::TegraX1, region).unwrap();
+            for y in 0..region.height as usize {
+                assert_eq!(back[y * row..][..region.width as usize * 4], rows[y * row..][..region.width as usize * 4]);
+            }
+        }
+        let mut memory = noise(layout.size as usize, 42);
+        let same = memory.clone();
+        let beyond = Region { y: 1, ..whole };
+        let rows = vec![0; level.packed_bytes() as usize];
+        let pitch = Pitch::packed(level, &whole);
+        assert!(tile(&mut memory, level, GobOrder::TegraX1, beyond, &rows, pitch).is_err());
+        assert!(memory == same, "a region beyond the last row leaves memory untouched");
+    }
+}
+
+/// The linear textures of B308's check have the pitch that a view of their memory needs.
+#[test]
+fn b308_pitches_of_linear_views() {
+    let pitch = |format: Format, width, height, flags| {
+        let input = LayoutInput { flags, ..LayoutInput::new_2d(format.info(), width, height) };
+        let layout = Layout::new(&input).unwrap();
+        (layout.row_stride, layout.size)
+    };
+    let image = TextureFlags::IMAGE | TextureFlags::LINEAR;
+    assert_eq!(pitch(Format::R8, 2048, 8192, image), (2048, 2048 * 8192));
+    assert_eq!(pitch(Format::RGBA16F, 64, 1, image), (512, 512));
+}
+
+/// Padded row and image strides: exactly the region of each layer is written, from exactly its rows.
+#[test]
+fn b433_strided_writes_touch_the_region_alone() {
+    let input =
+        LayoutInput { target: Target::D2Array, layers: 3, ..LayoutInput::new_2d(Format::RGBA16F.info(), 50, 41) };
+    let layout = Layout::new(&input).unwrap();
+    let level = &layout.levels[0];
+    let region = Region { x: 7, y: 9, z: 0, width: 31, height: 20, depth: 1 };
+    let (row_stride, image_stride) = (31 * 8 + 24, (31 * 8 + 24) * 23 + 8);
+    let rows = noise(image_stride * 3, 50);
+    let before = noise(layout.size as usize, 51);
+    let mut after = before.clone();
+    let mut expected = before;
+    for layer in 0..3usize {
+        let at = layout.offset(0, layer as u32).unwrap() as usize;
+        let from = &rows[layer * image_stride..];
+        let pitch = Pitch { row: row_stride, slice: image_stride };
+        tile(&mut after[at..], level, GobOrder::TegraX1, region, from, pitch).unwrap();
+        for y in 0..20usize {
+            for x in 0..31 * 8usize {
+                let to = address(level, false, (7 * 8 + x) as u64, 9 + y as u64, 0) as usize;
+                expected[at + to] = from[y * row_stride + x];
+            }
+        }
+    }
+    assert!(after == expected);
+}
+
 #[test]
 fn nothing_is_copied_out_of_bounds() {
     let layout = Layout::new(&LayoutInput::new_2d(Format::RGBA8.info(), 100, 50)).unwrap();
