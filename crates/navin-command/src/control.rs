@@ -30,8 +30,6 @@ pub const ENTRY_SIZE: u64 = 8;
 pub const MAX_PIECE: u32 = ((1 << 18) - 1) * 4;
 /// Bytes of the blocks that the host lends.
 pub const LENT_BLOCK: usize = 64 << 10;
-/// More entries than this are no lists that a guest recorded: what one call may read.
-pub const MAX_ENTRIES: u32 = 1 << 24;
 
 /// Which addresses a piece's address is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,7 +129,7 @@ pub enum ListError {
         word: u64,
     },
     /// The links go on for ever, or as good as.
-    #[error("the list has no end, or the lists of this call have more than {MAX_ENTRIES} entries")]
+    #[error("the list has no end, or there are more entries than a call may read")]
     Endless,
 }
 

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use navin_abi::fault;
 
-use crate::control::{ControlList, Entry, ListError, MAX_ENTRIES, Piece, Space};
+use crate::control::{ControlList, Entry, ListError, Piece, Space};
 use crate::cursor::CommandBuffer;
 use crate::host::Host;
 use crate::record::{self, measure};
-use crate::stream::{Builder, Cut, MAX_SECTIONS, MAX_STREAM_BYTES, Stream};
+use crate::stream::{Builder, Cut, Stream};
 
 /// Finds command memory by its GPU address; the driver's pools.
 pub trait PieceMemory {
@@ -24,7 +24,8 @@ pub trait PieceMemory {
 }
 
 /// Flattens the recordings of `handles`, in order, into a stream that owns its bytes. A handle of garbage, or a
-/// piece whose memory is gone, leaves a fault line and no records; so does what is beyond [`MAX_STREAM_BYTES`].
+/// piece whose memory is gone, leaves a fault line and no records; so does what is beyond the host's
+/// [`Limits`](crate::Limits).
 pub fn flatten(host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) -> Stream {
     gather(host, memory, handles, "SubmitCommands").finish()
 }
@@ -38,7 +39,7 @@ impl CommandBuffer {
             return;
         }
         self.close_piece(host, false);
-        let mut left = MAX_ENTRIES;
+        let mut left = host.limits.entries;
         for handle in handles {
             let walked = walk(host, handle, "CallCommands", &mut left, |piece| {
                 if self.write_entry(host, Entry::Piece { piece, last: false }) {
@@ -75,10 +76,10 @@ fn gather(
     what: &'static str,
 ) -> Builder {
     let mut stream = Builder::default();
-    let mut left = MAX_ENTRIES;
+    let mut left = host.limits.entries;
     for handle in handles {
         let walked = walk(host, handle, what, &mut left, |piece| {
-            if stream.is_full() {
+            if stream.is_full(&host.limits) {
                 return ControlFlow::Break(());
             }
             append_piece(host, memory, handle, piece, &mut stream);
@@ -87,8 +88,10 @@ fn gather(
         if walked.is_break() {
             fault!(
                 "B225",
-                "{what} of more than {MAX_STREAM_BYTES} bytes of records or {MAX_SECTIONS} waits and fences: the rest, \
-                 from the list {handle:#x} on, is left out"
+                "{what} of more than {} bytes of records or {} waits and fences: the rest, from the list {handle:#x} \
+                 on, is left out",
+                host.limits.stream_bytes,
+                host.limits.sections
             );
             break;
         }

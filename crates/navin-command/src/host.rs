@@ -7,7 +7,26 @@ use navin_abi::records::CommandBufferRecord;
 use navin_abi::types::NVNcommandBufferMemoryEvent;
 
 use crate::control::{ControlMemory, LENT_BLOCK};
-use crate::lender::{BOUND, Lender};
+use crate::lender::Lender;
+
+/// The most that recording, calls and submits may take: far above what guests need, so that garbage in their memory
+/// costs a bounded time and memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Bytes lent: of command memory at a time (B220), of control memory ever.
+    pub lent: u64,
+    /// Control entries that one call reads.
+    pub entries: u32,
+    /// Bytes of a stream. Control memory of garbage can name the same megabyte a million times.
+    pub stream_bytes: usize,
+    /// Waits and fences of a stream.
+    pub sections: usize,
+}
+
+impl Limits {
+    /// What [`Host::new`] takes.
+    pub const DEFAULT: Self = Self { lent: 1 << 30, entries: 1 << 24, stream_bytes: 256 << 20, sections: 1 << 20 };
+}
 
 /// Calls the guest's memory callback: the callback's guest address, the command buffer, the event, the bytes
 /// needed, the guest's own argument.
@@ -21,7 +40,7 @@ pub struct Host {
     pub(crate) lender: Lender,
     /// Bytes of control memory lent so far.
     lent_control: AtomicU64,
-    bound: u64,
+    pub(crate) limits: Limits,
     recordings: AtomicU64,
     debug_labels: AtomicBool,
     runner: CallbackRunner,
@@ -30,17 +49,17 @@ pub struct Host {
 impl Host {
     /// A host that calls memory callbacks as native functions.
     pub const fn new() -> Self {
-        Self::with(run_native, BOUND)
+        Self::with(run_native, Limits::DEFAULT)
     }
 
     /// A host with another way to call memory callbacks, for guests whose code runs elsewhere than on this
-    /// processor, and another bound of the bytes lent: of command memory at a time, of control memory ever.
-    pub const fn with(runner: CallbackRunner, bound: u64) -> Self {
+    /// processor, and other limits.
+    pub const fn with(runner: CallbackRunner, limits: Limits) -> Self {
         Self {
             control: ControlMemory::new(),
-            lender: Lender::new(bound),
+            lender: Lender::new(limits.lent),
             lent_control: AtomicU64::new(0),
-            bound,
+            limits,
             recordings: AtomicU64::new(0),
             debug_labels: AtomicBool::new(false),
             runner,
@@ -81,7 +100,7 @@ impl Host {
     /// Lends a block of control memory, for good (B224): its guest addresses. `None` beyond the bound.
     pub(crate) fn lend_control(&self) -> Option<(u64, u64)> {
         let lent = self.lent_control.fetch_add(LENT_BLOCK as u64, Ordering::Relaxed);
-        if lent + LENT_BLOCK as u64 > self.bound {
+        if lent + LENT_BLOCK as u64 > self.limits.lent {
             self.lent_control.fetch_sub(LENT_BLOCK as u64, Ordering::Relaxed);
             return None;
         }

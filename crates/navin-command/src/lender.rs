@@ -2,7 +2,9 @@
 //!
 //! A segment belongs to the recordings that wrote into it, by their serials. It is free again when all of them
 //! are gone, and a recording is gone when another one has written records over its bytes in guest memory: not
-//! when a grant covers them, nor after any time (B221). The cursor tells of each piece that it closes.
+//! when a grant covers them, nor after any time (B221). One that has no such bytes, because it was recorded on from
+//! where another ran short, holds nothing: it goes with the others, as nothing would ever tell that it is gone. The
+//! cursor tells of each piece that it closes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ptr::NonNull;
@@ -16,8 +18,6 @@ use crate::control::{Piece, Space};
 pub const SEGMENT: usize = 256 << 10;
 /// Bytes of a segment for a small grant without a pool.
 pub const SMALL_SEGMENT: usize = 4 << 10;
-/// Most bytes lent at a time.
-pub const BOUND: u64 = 1 << 30;
 
 /// A segment as the cursor sees it.
 #[derive(Clone, Copy, Debug)]
@@ -179,8 +179,17 @@ impl Segments {
             for address in holding.segments {
                 let Some(segment) = self.by_address.get_mut(&address) else { continue };
                 segment.owners.retain(|&of| of != owner);
-                if !segment.owners.is_empty() {
+                let is_held = |of: &u64| self.of_recording.get(of).is_some_and(|holding| !holding.starts.is_empty());
+                if segment.owners.iter().any(is_held) {
                     continue;
+                }
+                for of in segment.owners.drain(..) {
+                    if let Some(holding) = self.of_recording.get_mut(&of) {
+                        holding.segments.retain(|&at| at != address);
+                        if holding.segments.is_empty() {
+                            self.of_recording.remove(&of);
+                        }
+                    }
                 }
                 freed += segment.size as u64;
                 self.free.entry(segment.size).or_default().push(address);
@@ -231,11 +240,11 @@ mod tests {
 
     #[test]
     fn b220_a_record_larger_than_a_segment_gets_one_that_holds_it() {
-        let lender = Lender::new(BOUND);
+        let lender = Lender::new(1 << 30);
         let lease = lender.lend(SEGMENT + 4, 1).unwrap();
         assert_eq!(lease.size as usize, SEGMENT + SMALL_SEGMENT);
         assert_eq!(lender.lent_bytes(), u64::from(lease.size));
-        assert!(lender.lend(BOUND as usize + 1, 1).is_none());
+        assert!(lender.lend((1 << 30) + 1, 1).is_none());
         assert!(lender.lend(usize::MAX, 1).is_none());
         assert!(lender.read(lease.address, lease.size, |_| ()).is_some());
         assert!(lender.read(lease.address + 4, lease.size, |_| ()).is_none());
@@ -245,7 +254,7 @@ mod tests {
     #[test]
     fn b220_a_hundred_thousand_recordings_that_ran_short_are_found_and_freed() {
         const LISTS: u64 = 1_000;
-        let lender = Lender::new(BOUND);
+        let lender = Lender::new(1 << 30);
         for round in 0..100 {
             for list in 0..LISTS {
                 let serial = round * LISTS + list + 1;

@@ -15,6 +15,6 @@ mod stream;
 
 pub use cursor::CommandBuffer;
 pub use flatten::{PieceMemory, flatten};
-pub use host::{CallbackRunner, Host, run_native};
-pub use lender::{BOUND as LENT_BOUND, SEGMENT as LENT_SEGMENT, SMALL_SEGMENT as LENT_SMALL_SEGMENT};
-pub use stream::{Boundary, MAX_SECTIONS, MAX_STREAM_BYTES, Section, Stream};
+pub use host::{CallbackRunner, Host, Limits, run_native};
+pub use lender::{SEGMENT as LENT_SEGMENT, SMALL_SEGMENT as LENT_SMALL_SEGMENT};
+pub use stream::{Boundary, Section, Stream};

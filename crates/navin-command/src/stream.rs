@@ -3,6 +3,7 @@
 //! Flatten makes one on the guest's thread at submit; the scheduler gets its sections; the
 //! replay reads the records of a section on the submit thread. Nothing in it points into guest memory.
 
+use crate::host::Limits;
 use crate::record::immediate::FenceMode;
 use crate::record::{Command, Header, Malformed, Record, RecordReader, decode, measure, op};
 use std::ops::Range;
@@ -68,12 +69,6 @@ impl Boundary {
     }
 }
 
-/// Most bytes of a stream. Real submissions have a few megabytes of records; control memory of garbage can name the
-/// same megabyte a million times.
-pub const MAX_STREAM_BYTES: usize = 256 << 20;
-/// Most sections of a stream.
-pub const MAX_SECTIONS: usize = 1 << 20;
-
 /// Where words stop being records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cut {
@@ -101,8 +96,8 @@ impl Builder {
     }
 
     /// Whether there is as much as a stream may have.
-    pub(crate) fn is_full(&self) -> bool {
-        self.words.len() * 4 >= MAX_STREAM_BYTES || self.sections.len() >= MAX_SECTIONS
+    pub(crate) fn is_full(&self, limits: &Limits) -> bool {
+        self.words.len() * 4 >= limits.stream_bytes || self.sections.len() >= limits.sections
     }
 
     /// Appends `count` words, which `fill` writes to the address it gets and says whether it did. What is behind

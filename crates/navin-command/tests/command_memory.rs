@@ -6,7 +6,7 @@ use guest::*;
 use navin_command::record::immediate::StageSlot;
 use navin_command::record::payload::{BufferRange, CopyBufferTexture, CopyStrides, HandleGap};
 use navin_command::record::{Record, U64, op};
-use navin_command::{CommandBuffer, Host, LENT_BOUND, LENT_SEGMENT, LENT_SMALL_SEGMENT, flatten, run_native};
+use navin_command::{CommandBuffer, Host, LENT_SEGMENT, LENT_SMALL_SEGMENT, Limits, flatten, run_native};
 
 fn replay(host: &Host, pool: &Pool, handle: u64) -> Vec<u32> {
     counts(&flatten(host, pool, [handle]))
@@ -113,6 +113,33 @@ fn b220_a_lent_tail_lives_as_long_as_it_is_called() {
 }
 
 #[test]
+fn b220_lists_recorded_on_in_a_lent_segment_do_not_hold_it_for_ever() {
+    let (host, pool) = (host(), Pool::new(0x10000, 4096));
+    let guest = Guest::new().with_control(host, 1 << 16);
+    for frame in 0..50 {
+        grant(guest.buffer(), host, &pool, 0, 512);
+        let handles = [100, 3, 5].map(|draws| guest.record_draws(host, frame..frame + draws));
+        for (handle, draws) in handles.into_iter().zip([100, 3, 5]) {
+            assert_eq!(replay(host, &pool, handle), (frame..frame + draws).collect::<Vec<_>>());
+        }
+        assert!(host.lent_bytes() <= 2 * LENT_SEGMENT as u64, "frame {frame} lends what the last one still holds");
+    }
+    // One that got guest memory afterwards has bytes to be found by, and keeps its segment.
+    guest.buffer().begin(host);
+    guest.draws(host, [1]);
+    grant(guest.buffer(), host, &pool, 1024, 512);
+    guest.draws(host, [2]);
+    let kept = guest.buffer().end(host);
+    grant(guest.buffer(), host, &pool, 0, 512);
+    guest.record_draws(host, 0..10);
+    assert_eq!(replay(host, &pool, kept), [1, 2]);
+    assert!(host.lent_bytes() > 0);
+    grant(guest.buffer(), host, &pool, 1024, 512);
+    guest.record_draws(host, 0..10);
+    assert_eq!(host.lent_bytes(), 0);
+}
+
+#[test]
 fn b220_grants_without_a_pool_take_4_kb() {
     let (host, pool) = (host(), Pool::new(0x10000, 512));
     let guest = Guest::new().with_control(host, 1 << 16);
@@ -129,7 +156,8 @@ fn b220_grants_without_a_pool_take_4_kb() {
 
 #[test]
 fn b220_the_bound_is_a_fault_and_the_process_lives() {
-    let host: &'static Host = Box::leak(Box::new(Host::with(run_native, 4 * LENT_SEGMENT as u64)));
+    let host: &'static Host =
+        Box::leak(Box::new(Host::with(run_native, Limits { lent: 4 * LENT_SEGMENT as u64, ..Limits::DEFAULT })));
     let pool = Pool::new(0x10000, 4096);
     let guest = Guest::new().with_command(host, &pool, 0, 512).with_control(host, 4096);
     let faults = navin_abi::fault::count();
@@ -139,7 +167,7 @@ fn b220_the_bound_is_a_fault_and_the_process_lives() {
     let replayed = replay(host, &pool, handle);
     assert!(replayed.len() >= 4 * per_segment && replayed.len() < 5 * per_segment);
     assert!(replayed.iter().enumerate().all(|(i, &count)| i as u32 == count), "what was recorded is whole");
-    assert_eq!(LENT_BOUND, 1 << 30);
+    assert_eq!(Limits::DEFAULT.lent, 1 << 30);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! A guest for the tests: pools with GPU addresses, command buffers with memory callbacks.
 #![allow(dead_code)]
 
+pub mod overwritten;
+
 use std::ptr::NonNull;
 
 use navin_abi::GuestPtr;
