@@ -198,7 +198,7 @@ const fn shapes() -> [Shape; 256] {
         let mut word = 0;
         while word < row.patchable.len() {
             let offset = row.patchable[word].offset as usize;
-            assert!(offset % 4 == 0 && offset >= 4, "a patchable word is a word, and not the header");
+            assert!(offset.is_multiple_of(4) && offset >= 4, "a patchable word is a word, and not the header");
             assert!(offset < row.head_bytes + row.min_tail * row.tail_bytes, "a patchable word is in every record");
             word += 1;
         }
