@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use navin_memory::address_space::{FIRST_ADDRESS, GUARD};
+use navin_memory::alloc::HeapRequests;
 use navin_memory::virtual_pool::{MapRequest, NoHostMemory, Physical};
 use navin_memory::{
     ADDRESS_END, AddressSpace, BIG_PAGE, GpuRange, Lookup, Mapping, PoolId, PoolIds, Reservation, SMALL_PAGE,
@@ -25,6 +26,40 @@ fn b106_every_range_begins_at_a_big_page_and_none_at_0() {
     }
     assert_eq!(space.lookup(0), None);
     assert_eq!(space.lookup(u64::MAX), None);
+}
+
+/// An engine cuts its pool, whose size is that of three ring heaps together, at the next 64 KB boundary of the GPU
+/// address each time; a heap that does not fit any more gets base 0.
+fn three_ring_heaps(pool: GpuRange) -> [u64; 3] {
+    let mut next = pool.start;
+    [2 << 20, 8 << 20, 16 << 20].map(|size| {
+        let base = next.next_multiple_of(0x1_0000);
+        let fits = base + size <= pool.end();
+        next = if fits { base + size } else { next };
+        if fits { base } else { 0 }
+    })
+}
+
+#[test]
+fn b106_a_pool_cut_at_64_kb_of_its_gpu_address_loses_nothing() {
+    let size = (2 << 20) + (8 << 20) + (16 << 20);
+    // Storage as Allocate(size) gives it: aligned to 4 KB.
+    let storage = 0x7000_0000_3000;
+    // Addresses of Navin's own, after pools of odd sizes.
+    let space = AddressSpace::new();
+    for pages in 1..20 {
+        space.allocate(PoolId(pages), pages * 0x1000).unwrap();
+    }
+    let pool = space.allocate(PoolId(100), size).unwrap();
+    assert!(three_ring_heaps(pool).iter().all(|&base| base != 0));
+
+    // GPU addresses that are CPU addresses: with the switch the storage is aligned too, without it a heap is lost.
+    let on = HeapRequests { align_64k: true };
+    let aligned = storage + 0x1_0000 - storage % on.alignment(size as usize).unwrap() as u64;
+    assert!(three_ring_heaps(GpuRange { start: aligned, size }).iter().all(|&base| base != 0));
+    assert_eq!(HeapRequests::default().alignment(size as usize), None);
+    assert_eq!(three_ring_heaps(GpuRange { start: storage, size })[2], 0, "the negative control");
+    assert_eq!((on.alignment(0xFFFF), on.alignment(0x1_0000)), (None, Some(0x1_0000)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{FakeHost, MB, at, map, physical, request, try_map};
+use common::{FakeHost, MB, at, count, logged, map, physical, request, try_map};
 use navin_memory::virtual_pool::{
     CommitError, Kind, MapError, MapRequest, MapWaits, NoHostMemory, Physical, Resolved, Span,
 };
@@ -44,7 +44,7 @@ fn b109_45_pools_of_4_mb_fill_180_mb_of_a_64_gb_pool() {
         map(&pool, &[request(n * 4 * MB, 4 * MB, Some((100 + n, 0)))], 0, &mut host);
     }
     assert_eq!((pool.runs(), pool.mapped_bytes()), (1, 180 * MB));
-    assert!(pool.run_list().eq([(0..180 * MB)]));
+    assert_eq!(pool.run_list().next(), Some(0..180 * MB));
     for n in 0..45 {
         for offset in [0, 12345, 4 * MB - 1] {
             assert_eq!(at(&pool, n * 4 * MB + offset), Some((100 + n, offset)));
@@ -152,9 +152,49 @@ fn b111_a_mapping_over_pages_under_an_import_waits_and_what_it_shows_stays() {
 }
 
 #[test]
-fn b111_the_waits_are_counted() {
+fn b111_the_waits_are_logged_at_powers_of_two() {
     let waits = MapWaits::default();
-    assert_eq!((1..=9).map(|_| waits.count()).last(), Some(9));
+    let lines = logged(|| assert_eq!((1..=9).map(|_| waits.count()).last(), Some(9)));
+    assert_eq!(lines.len(), 4);
+    for (line, n) in lines.iter().zip([1, 2, 4, 8]) {
+        assert!(line.contains(&format!("waited {n} times")), "{line}");
+    }
+}
+
+#[test]
+fn b109_the_log_tells_of_mapped_bytes_once_per_128_mb() {
+    let (pool, mut host) = sparse(64 << 30);
+    let lines = logged(|| {
+        for round in 0..3 {
+            for n in 0..100 {
+                map(&pool, &[request(n * 4 * MB, 4 * MB, Some((2, 0)))], 0, &mut host);
+            }
+            map(&pool, &[request(0, 400 * MB, (round == 0).then_some((3, 0)))], 0, &mut host);
+        }
+    });
+    assert_eq!(count(&lines, "MB are mapped [B109]"), 3, "128, 256, 384; not again below the mark: {lines:?}");
+}
+
+#[test]
+fn b110_the_log_tells_of_runs_at_powers_of_two_from_1024_on() {
+    let (pool, mut host) = sparse(1 << 30);
+    let lines = logged(|| {
+        for n in 0..2500 {
+            map(&pool, &[request(n * 2 * PAGE, PAGE, Some((2, 0)))], 0, &mut host);
+        }
+    });
+    assert_eq!(count(&lines, "runs [B110]"), 2);
+    assert_eq!((count(&lines, " 1024 runs"), count(&lines, " 2048 runs")), (1, 1));
+}
+
+#[test]
+fn b113_the_note_of_an_unmapped_page_comes_once_and_is_no_fault() {
+    let (pool, _) = sparse(1 << 30);
+    let lines = logged(|| {
+        assert!(pool.note_unmapped(0x440_0000));
+        assert!(!pool.note_unmapped(0x440_0000));
+    });
+    assert_eq!((lines.len(), count(&lines, "0x4400000")), (1, 1), "{lines:?}");
 }
 
 #[test]
@@ -273,8 +313,11 @@ fn b115_a_pool_whose_address_was_given_out_stays_sparse() {
     let (pool, mut host) = sparse(MB);
     assert_eq!(pool.give_out(), Kind::Reserved);
     assert_eq!(pool.give_out(), Kind::Reserved, "and again");
-    let committed = map(&pool, &[request(0, MB, Some((2, 0)))], 0, &mut host);
-    assert_eq!((committed.kind, committed.became_alias), (Kind::Sparse, false));
+    let lines = logged(|| {
+        let committed = map(&pool, &[request(0, MB, Some((2, 0)))], 0, &mut host);
+        assert_eq!((committed.kind, committed.became_alias), (Kind::Sparse, false));
+    });
+    assert_eq!(count(&lines, "gave out addresses before its first mapping"), 1);
     assert_eq!(host.pages.len() as u64 * PAGE, MB, "its own addresses show the physical pages");
     assert!(pool.is_given_out());
 

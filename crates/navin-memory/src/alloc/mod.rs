@@ -349,6 +349,25 @@ impl fmt::Debug for Backing {
     }
 }
 
+/// The switch `guest_alloc_align_64k` of a title's profile (B106): how an embedder answers a request of the guest's
+/// heap that names no alignment.
+///
+/// Pools' GPU addresses are aligned to 64 KB whatever their storage is, so this is only for a configuration in which
+/// GPU addresses are CPU addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapRequests {
+    /// The switch; off by default.
+    pub align_64k: bool,
+}
+
+impl HeapRequests {
+    /// The alignment that a request of `size` bytes gets, `None` for the heap's own.
+    pub fn alignment(self, size: usize) -> Option<usize> {
+        const BIG: usize = crate::BIG_PAGE as usize;
+        (self.align_64k && size >= BIG).then_some(BIG)
+    }
+}
+
 /// Bytes of a host page.
 pub fn host_page_size() -> u64 {
     sys::page_size() as u64

@@ -437,13 +437,16 @@ impl VirtualPool {
     }
 
     /// Gives the pool a CPU range of `span` bytes, in place of the one it had, and makes visible in it what is
-    /// mapped: for a pool that was an alias and becomes sparse. Bytes that are visible afterwards.
+    /// mapped: for a pool that was an alias and becomes sparse. No import may lie over the old one. Bytes that are
+    /// visible afterwards.
     pub fn attach(&self, span: u64, memory: &mut dyn HostMemory) -> u64 {
         let mut state = self.lock();
         let granule = state.host.granule;
         let pages = self.table.pages();
         let span = u32::try_from(span / SMALL_PAGE).unwrap_or(u32::MAX).min(pages.next_multiple_of(granule));
         state.host.span = span - span % granule;
+        // What was to go from the range that it had went with it.
+        state.host.keep(0, pages.next_multiple_of(granule));
         self.table.set_host(0, pages, false);
         let mut whole = Layers::new(state.kind);
         for segment in self.table.segments(0, pages).filter(|segment| segment.word.is_mapped()) {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::{Arc, Mutex};
 
 use navin_memory::virtual_pool::{CommitError, Committed, HostMemory, MapRequest, Physical};
 use navin_memory::{PoolId, SMALL_PAGE, VirtualPool};
@@ -81,4 +82,51 @@ pub fn at(pool: &VirtualPool, offset: u64) -> Option<(u64, u64)> {
         Some(navin_memory::virtual_pool::Resolved::Mapped { pool, offset, .. }) => Some((pool.0, offset)),
         _ => None,
     }
+}
+
+/// The lines that are logged on this thread while `run` runs.
+pub fn logged(run: impl FnOnce()) -> Vec<String> {
+    let lines = Arc::default();
+    tracing::subscriber::with_default(Lines(Arc::clone(&lines)), run);
+    let lines = lines.lock().unwrap();
+    lines.clone()
+}
+
+/// How many of the lines contain the text.
+pub fn count(lines: &[String], text: &str) -> usize {
+    lines.iter().filter(|line| line.contains(text)).count()
+}
+
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::INFO
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Message(String);
+        impl tracing::field::Visit for Message {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                if field.name() == "message" {
+                    self.0 = format!("{value:?}");
+                }
+            }
+        }
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        self.0.lock().unwrap().push(message.0);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
 }
