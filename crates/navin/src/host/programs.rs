@@ -375,6 +375,9 @@ fn make(
         dump(folder, program, &translation.spirv);
     }
     let interface = translation.interface;
+    if interface.uses_page_table {
+        driver.pools.exposed.walk();
+    }
     let stage = vulkan_stage(program.stage);
     let class = |kind| match kind {
         AttributeType::Sint => InputClass::Sint,

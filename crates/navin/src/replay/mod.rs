@@ -22,6 +22,7 @@ mod shader_state;
 pub(crate) mod state;
 mod transfer;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use navin_command::Stream;
 use navin_command::record::limits::Budget;
 use navin_command::record::payload::{BufferRange, TextureRef};
 use navin_command::record::{Record, RecordReader};
+use navin_memory::AddressReader;
 use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
 use navin_vulkan::{Access, Encoder};
 
@@ -45,6 +47,7 @@ use self::residency::Residency;
 use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
 use crate::driver::Driver;
 use crate::host::completion::{Completion, Origin, Write};
+use crate::host::pools::bytes::Moment;
 use crate::host::textures::Texture;
 
 /// How long earlier work is waited for at a time, where the CPU has to see what it did.
@@ -71,6 +74,17 @@ pub(crate) struct Replayer {
     residency: Residency,
     reported: Reported,
     presenter: present::Presenter,
+    /// Looks GPU addresses up.
+    addresses: RefCell<AddressReader>,
+}
+
+/// What may change under a bound handle: registrations, storage that the guest says it wrote, storage that is noticed
+/// to be written or mapped anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    registrations: u64,
+    said: u64,
+    moment: Moment,
 }
 
 /// The replay of one piece.
@@ -82,13 +96,17 @@ pub(crate) struct Piece<'a> {
     pub(crate) reported: &'a mut Reported,
     /// Where this piece reports counters.
     pub(crate) reports: Vec<u64>,
+    /// Looks GPU addresses up.
+    pub(crate) addresses: &'a RefCell<AddressReader>,
+    /// The number that the submission will have.
+    pub(crate) submission: u64,
     /// Window origin and depth mode of the device, as they were when the piece began.
     pub(crate) lower_left: bool,
     pub(crate) minus_w: bool,
     /// Size that all targets have in common.
     pub(crate) target_extent: (u32, u32),
-    /// Registrations and storage writes seen when each stage's handles were last resolved.
-    seen: [(u64, u64); STAGES],
+    /// What had changed when each stage's handles were last resolved.
+    seen: [Seen; STAGES],
     /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
     bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
@@ -106,6 +124,7 @@ impl Replayer {
             residency: Residency::new(),
             reported: Reported::default(),
             presenter: present::Presenter::new(driver),
+            addresses: RefCell::new(driver.pools.reader()),
         }
     }
 
@@ -124,6 +143,7 @@ impl Replayer {
 
     /// Copies a texture's image into the guest's storage and waits for it.
     pub(crate) fn store(&mut self, texture: &Arc<Texture>) {
+        let _replaying = self.driver.pools.replaying();
         content::store(self.driver, texture);
     }
 
@@ -134,6 +154,9 @@ impl Replayer {
             // The device is gone.
             return Executed::default();
         }
+        // What the guest wrote before it submitted is known from here on.
+        driver.pools.tracking.fetch();
+        driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
         self.residency.collect(driver, driver.context.queue().completed());
         let encoder = match driver.context.queue().begin() {
             Ok(encoder) => encoder,
@@ -157,7 +180,9 @@ impl Replayer {
             lower_left: driver.modes.lower_left(),
             minus_w: driver.modes.minus_w(),
             target_extent: (0, 0),
-            seen: [(0, 0); STAGES],
+            seen: [Seen::default(); STAGES],
+            addresses: &self.addresses,
+            submission: driver.context.queue().submitted() + 1,
             bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
             budget: Budget::default(),
@@ -201,11 +226,13 @@ impl Executor for Replayer {
     type Present = present::Present;
 
     fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket) -> Executed {
+        let _replaying = self.driver.pools.replaying();
         // One Vulkan queue: submission order and the barrier at each piece's start order it behind everything.
         self.run(queue, &work)
     }
 
     fn present(&mut self, _queue: QueueId, present: present::Present, after: Ticket) {
+        let _replaying = self.driver.pools.replaying();
         self.presenter.present(self.driver, present, after);
     }
 
@@ -239,7 +266,8 @@ impl Piece<'_> {
         let ticket = submit(self.driver, std::mem::replace(&mut self.encoder, fresh));
         self.reported.submitted(&mut self.reports, ticket.unwrap_or(0));
         self.state.invalidate();
-        self.seen = [(0, 0); STAGES];
+        self.seen = [Seen::default(); STAGES];
+        self.submission = self.driver.context.queue().submitted() + 1;
         self.begin();
         ticket
     }
