@@ -21,6 +21,7 @@ mod rewrite;
 mod shader_state;
 pub(crate) mod state;
 mod transfer;
+mod unsupported;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -574,16 +575,16 @@ impl Piece<'_> {
             }
 
             // No Vulkan form, or for a later stage. Named when it would change the picture.
-            Record::SetSubpixelPrecisionBias(bias) => self.without_effect(bias != 0, record),
-            Record::SetConservativeRasterEnable(enable) => self.without_effect(enable != 0, record),
+            Record::SetSubpixelPrecisionBias(bias) => unsupported::without_effect(bias != 0, record),
+            Record::SetConservativeRasterEnable(enable) => unsupported::without_effect(enable != 0, record),
             Record::SetViewportSwizzles(_, swizzles) => {
                 // POSITIVE_X, Y, Z, W in their places: 0, 2, 4, 6.
-                self.without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
+                unsupported::without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
             }
             Record::SetConservativeRasterDilate(_)
             | Record::BindCoverageModulationTable(_)
             | Record::SetInnerTessellationLevels(_)
-            | Record::SetOuterTessellationLevels(_) => self.without_effect(true, record),
+            | Record::SetOuterTessellationLevels(_) => unsupported::without_effect(true, record),
             Record::DrawTransformFeedback(..)
             | Record::BindSeparateTextures(..)
             | Record::BindSeparateSamplers(..)
@@ -592,15 +593,7 @@ impl Piece<'_> {
             | Record::BeginTransformFeedback(_)
             | Record::EndTransformFeedback(_)
             | Record::PauseTransformFeedback(_)
-            | Record::ResumeTransformFeedback(_) => self.without_effect(true, record),
-        }
-    }
-
-    /// Names a command that does nothing here, once.
-    fn without_effect(&self, matters: bool, record: &Record<'_>) {
-        if matters {
-            let key = record.name().bytes().fold(0u64, |key, b| key.wrapping_mul(31).wrapping_add(u64::from(b)));
-            fault!(key = key, "", "nvnCommandBuffer{} is not replayed: without effect", record.name());
+            | Record::ResumeTransformFeedback(_) => unsupported::without_effect(true, record),
         }
     }
 
