@@ -40,6 +40,7 @@ pub use options::{
     TessellationMode, TessellationSpacing, state_bank,
 };
 pub use program::{GuestProgram, Interpolation, ProgramError, ProgramHeader, Stage, code_size, program_key};
+pub use spirv::endless_blocks;
 
 /// A translated program.
 #[derive(Clone, Debug, PartialEq, Eq)]

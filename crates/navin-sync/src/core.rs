@@ -36,13 +36,13 @@ struct Queue<W, P> {
     last: Ticket,
     /// Newest ticket that the waits passed since the queue's last work depend on.
     after: Ticket,
-    /// Its work is with the executor at this moment.
-    executing: bool,
+    /// The arrival of the step that is with the executor at this moment.
+    executing: Option<u64>,
 }
 
 /// What to do next.
 pub(crate) enum Next<W, P> {
-    Work { queue: QueueId, work: W, after: Ticket },
+    Work { queue: QueueId, work: W, after: Ticket, arrival: u64 },
     Present { queue: QueueId, present: P, after: Ticket },
     Idle,
 }
@@ -120,7 +120,7 @@ impl<W, P> Core<W, P> {
 
     pub(crate) fn create_queue(&mut self) -> QueueId {
         let id = self.ids.queue();
-        self.queues.insert(id, Queue { entries: VecDeque::new(), last: 0, after: 0, executing: false });
+        self.queues.insert(id, Queue { entries: VecDeque::new(), last: 0, after: 0, executing: None });
         id
     }
 
@@ -220,10 +220,21 @@ impl<W, P> Core<W, P> {
         true
     }
 
+    /// How many submissions there were, of all queues: the number of the newest.
+    pub(crate) fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// The newest submission for which it and all before have been executed to their last step.
+    pub(crate) fn replayed(&self) -> u64 {
+        let oldest = |queue: &Queue<W, P>| queue.executing.or(queue.entries.front().map(|entry| entry.arrival));
+        self.queues.values().filter_map(oldest).min().map_or(self.arrivals, |oldest| oldest - 1)
+    }
+
     /// A receipt for everything submitted to the queue so far.
     pub(crate) fn fence_all(&mut self, id: QueueId) -> Option<Receipt> {
         let queue = self.queues.get_mut(&id)?;
-        if queue.entries.is_empty() && !queue.executing {
+        if queue.entries.is_empty() && queue.executing.is_none() {
             return Some(Receipt::encoded(queue.last.max(queue.after)));
         }
         let receipt = Receipt::pending();
@@ -244,11 +255,11 @@ impl<W, P> Core<W, P> {
             let Some(entry) = queue.entries.pop_front() else { break };
             match entry.pending {
                 Pending::Work(work) => {
-                    queue.executing = true;
-                    return Next::Work { queue: id, work, after: queue.after };
+                    queue.executing = Some(entry.arrival);
+                    return Next::Work { queue: id, work, after: queue.after, arrival: entry.arrival };
                 }
                 Pending::Present(present) => {
-                    queue.executing = true;
+                    queue.executing = Some(entry.arrival);
                     return Next::Present { queue: id, present, after: queue.last.max(queue.after) };
                 }
                 Pending::Wait(_) | Pending::WaitEvent { .. } => queue.after = queue.after.max(after),
@@ -266,7 +277,7 @@ impl<W, P> Core<W, P> {
         let mut oldest: Option<(u64, QueueId, Ticket)> = None;
         for (&id, queue) in &self.queues {
             let Some(entry) = queue.entries.front() else { continue };
-            if oldest.is_some_and(|(arrival, ..)| arrival <= entry.arrival) || queue.executing {
+            if oldest.is_some_and(|(arrival, ..)| arrival <= entry.arrival) || queue.executing.is_some() {
                 continue;
             }
             if let Some(after) = self.ready(id, &entry.pending, executor) {
@@ -311,7 +322,7 @@ impl<W, P> Core<W, P> {
     pub(crate) fn executed(&mut self, id: QueueId, executed: Executed) {
         let Executed { ticket, signals } = executed;
         if let Some(queue) = self.queues.get_mut(&id) {
-            queue.executing = false;
+            queue.executing = None;
             if ticket != 0 {
                 queue.last = queue.last.max(ticket);
                 // Whatever follows on this queue is behind this work, and this work was behind the waits.
@@ -328,7 +339,7 @@ impl<W, P> Core<W, P> {
     /// The executor is through with the queue's present.
     pub(crate) fn presented(&mut self, id: QueueId) {
         if let Some(queue) = self.queues.get_mut(&id) {
-            queue.executing = false;
+            queue.executing = None;
         }
     }
 

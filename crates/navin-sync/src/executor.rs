@@ -63,10 +63,11 @@ pub trait Executor {
     ///
     /// It must run after everything executed before it for the same queue and after `after`, the newest ticket
     /// that the queue's waits depend on (0: none), with the memory that those wrote visible. On one ordered
-    /// Vulkan queue that is the barrier which consecutive submissions get anyway.
+    /// Vulkan queue that is the barrier which consecutive submissions get anyway. `arrival` is the number of the
+    /// submission that brought the work, as in [`Scheduler::arrivals`](crate::Scheduler::arrivals).
     ///
     /// Called without the scheduler's lock: other threads submit, wait and complete meanwhile.
-    fn execute(&mut self, queue: QueueId, work: Self::Work, after: Ticket) -> Executed;
+    fn execute(&mut self, queue: QueueId, work: Self::Work, after: Ticket, arrival: u64) -> Executed;
 
     /// Shows a picture that is complete once `after` has been reached. The display is not waited for: nothing
     /// of a present counts for [`Scheduler::finish`](crate::Scheduler::finish) (B303).

@@ -210,10 +210,10 @@ impl<W, P> Scheduler<W, P> {
             // A suspend waits for the piece that is being encoded, not for the queue to run dry.
             let next = if core.suspended { Next::Idle } else { core.next(executor) };
             match next {
-                Next::Work { queue, work, after } => {
+                Next::Work { queue, work, after, arrival } => {
                     turn.queue = Some(queue);
                     self.release(core);
-                    let executed: Executed = executor.execute(queue, work, after);
+                    let executed: Executed = executor.execute(queue, work, after, arrival);
                     unflushed = true;
                     core = self.lock();
                     core.executed(queue, executed);
@@ -473,6 +473,17 @@ impl<W, P> Scheduler<W, P> {
             (Reached::NotYet, Target::Encoded(ticket)) => SyncState::InFlight(ticket),
             (Reached::NotYet, _) => SyncState::Pending,
         })
+    }
+
+    /// How many submissions there were, of all queues together: the number of the newest, counted from 1.
+    pub fn arrivals(&self) -> u64 {
+        self.lock().arrivals()
+    }
+
+    /// The newest submission for which it and every one before, of whichever queue, has been executed or dropped
+    /// to its last step: nothing that came before can name an object any more.
+    pub fn replayed(&self) -> u64 {
+        self.lock().replayed()
     }
 
     /// Whether some queue stands at an event wait.

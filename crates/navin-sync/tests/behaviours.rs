@@ -249,6 +249,29 @@ fn b230_a_finalized_queue_drops_what_it_held_and_fails_its_fences() {
 }
 
 #[test]
+fn b231_what_was_submitted_before_an_object_went_is_known_until_it_has_run() {
+    let (s, mut gpu, a, b) = setup();
+    gpu.memory.insert(EVENT, 0);
+    assert_eq!((s.arrivals(), s.replayed()), (0, 0));
+    s.submit(a, [wait_event(EVENT, WaitMode::Equal, 1), work(1)]).unwrap();
+    s.submit(b, [work(2)]).unwrap();
+    s.run_ready(&mut gpu);
+    // The second has run; the first is parked and may still name what goes now.
+    assert_eq!((s.arrivals(), s.replayed()), (2, 0));
+    let went = s.arrivals();
+    s.submit(b, [work(3)]).unwrap();
+    gpu.memory.insert(EVENT, 1);
+    s.run_ready(&mut gpu);
+    assert!(s.replayed() >= went);
+    // A finalized queue names nothing any more.
+    gpu.memory.insert(EVENT, 0);
+    s.submit(a, [wait_event(EVENT, WaitMode::Equal, 1), work(4)]).unwrap();
+    assert_eq!((s.arrivals(), s.replayed()), (4, 3));
+    s.destroy_queue(a);
+    assert_eq!(s.replayed(), 4);
+}
+
+#[test]
 fn b232_a_fence_stands_for_what_is_before_it_on_its_own_queue() {
     let (s, mut gpu, a, b) = setup();
     gpu.memory.insert(EVENT, 0);
@@ -432,7 +455,7 @@ fn a_panicking_executor_does_not_stop_the_others() {
     impl navin_sync::Executor for Panics {
         type Work = Work;
         type Present = u32;
-        fn execute(&mut self, _: QueueId, _: Work, _: u64) -> navin_sync::Executed {
+        fn execute(&mut self, _: QueueId, _: Work, _: u64, _: u64) -> navin_sync::Executed {
             panic!("as a test may")
         }
         fn present(&mut self, _: QueueId, _: u32, _: u64) {}
@@ -465,9 +488,9 @@ fn work_without_a_ticket_leaves_the_queues_order_alone() {
     impl navin_sync::Executor for Skips {
         type Work = Work;
         type Present = u32;
-        fn execute(&mut self, queue: QueueId, work: Work, after: u64) -> navin_sync::Executed {
+        fn execute(&mut self, queue: QueueId, work: Work, after: u64, arrival: u64) -> navin_sync::Executed {
             // Odd pieces hold nothing for the GPU.
-            if work.name % 2 == 1 { 0.into() } else { self.0.execute(queue, work, after) }
+            if work.name % 2 == 1 { 0.into() } else { self.0.execute(queue, work, after, arrival) }
         }
         fn present(&mut self, queue: QueueId, present: u32, after: u64) {
             self.0.present(queue, present, after);

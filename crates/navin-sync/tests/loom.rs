@@ -221,7 +221,7 @@ impl Executor for Names {
     type Work = u32;
     type Present = u32;
 
-    fn execute(&mut self, _: QueueId, work: u32, _: Ticket) -> Executed {
+    fn execute(&mut self, _: QueueId, work: u32, _: Ticket, _: u64) -> Executed {
         if let Some(busy) = &self.busy {
             busy.store(true, Ordering::Relaxed);
         }

@@ -20,7 +20,7 @@ impl Executor for Counting {
     type Work = Work;
     type Present = u32;
 
-    fn execute(&mut self, queue: QueueId, work: Work, _: Ticket) -> Executed {
+    fn execute(&mut self, queue: QueueId, work: Work, _: Ticket, _: u64) -> Executed {
         assert_eq!(self.inside.fetch_add(1, Ordering::AcqRel), 0, "two threads replay at once");
         self.runs.lock().unwrap().push((queue, work.name));
         self.inside.fetch_sub(1, Ordering::AcqRel);
@@ -187,10 +187,10 @@ fn b234_a_suspend_waits_for_the_piece_inside_and_holds_back_the_rest() {
     impl Executor for Held {
         type Work = Work;
         type Present = u32;
-        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket) -> Executed {
+        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket, _: u64) -> Executed {
             self.entered.send(item.name).unwrap();
             self.go.recv().unwrap();
-            self.gpu.execute(queue, item, after)
+            self.gpu.execute(queue, item, after, 0)
         }
         fn present(&mut self, _: QueueId, _: u32, _: Ticket) {}
         fn completed(&self) -> Ticket {
@@ -285,14 +285,14 @@ fn work_submitted_while_the_executor_is_busy_is_taken_up() {
     impl Executor for Busy<'_> {
         type Work = Work;
         type Present = u32;
-        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket) -> Executed {
+        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket, _: u64) -> Executed {
             if item.name == 1 {
                 // The lock is not held here, or this would hang.
                 std::thread::scope(|scope| {
                     scope.spawn(|| self.scheduler.submit(self.queue, [work(2)]).unwrap());
                 });
             }
-            self.gpu.execute(queue, item, after)
+            self.gpu.execute(queue, item, after, 0)
         }
         fn present(&mut self, _: QueueId, _: u32, _: Ticket) {}
         fn flush(&mut self) {

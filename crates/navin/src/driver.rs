@@ -4,13 +4,14 @@
 //! it: the submit thread, which replays, the completion thread, which publishes what finished work left
 //! ([`crate::host::completion`]), and the display thread, which shows frames ([`crate::host::display`]).
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
-use navin_sync::{Completions, QueueId, Scheduler, Timeline};
+use navin_sync::{Completions, QueueId, Scheduler};
 use navin_vulkan::{Context, DeviceChoice, EncoderCounters, OpenOptions, Validation};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -53,6 +54,8 @@ pub(crate) struct Driver {
     pub(crate) modes: Modes,
     pub(crate) counters: Counters,
     jobs: mpsc::Sender<Job>,
+    /// Jobs for when everything up to a submission has been replayed; submissions ascend.
+    later: Mutex<VecDeque<(u64, Job)>>,
 }
 
 /// Something that only the submit thread may do, in order with the work it has replayed.
@@ -129,21 +132,19 @@ fn start() -> Result<&'static Driver, String> {
             Some(name) => name.parse().map_or_else(|_| DeviceChoice::Name(name.clone()), DeviceChoice::Index),
         },
         labels: config.validation != config::Validation::Off,
-        import: config.import,
-        device_local: config.device_local,
         without: config.without.clone(),
+        ..OpenOptions::default()
     };
     let context = Context::open(&options).map_err(|e| {
         run.no_device(&e.to_string());
         e.to_string()
     })?;
-    let pools = Pools::new(&config);
     let (jobs, inbox) = mpsc::channel();
     let driver: &'static Driver = Box::leak(Box::new(Driver {
         config,
         run,
         context,
-        pools,
+        pools: Pools::default(),
         textures: Textures::default(),
         descriptors: Descriptors::default(),
         programs: Programs::default(),
@@ -156,6 +157,7 @@ fn start() -> Result<&'static Driver, String> {
         modes: Modes::default(),
         counters: Counters::default(),
         jobs,
+        later: Mutex::default(),
     }));
     driver.run.device(&driver.context.report().device);
     driver.run.set_counters(|| driver.counters_json());
@@ -192,6 +194,29 @@ impl Driver {
         }
     }
 
+    /// Has the submit thread do `job` once everything that was submitted before this call has been replayed: what a
+    /// guest submitted before it finalized an object still names it, however long a queue was parked (B229).
+    ///
+    /// Gives the number of the newest submission that still knows the object.
+    pub(crate) fn post_later(&self, job: Job) -> u64 {
+        let mut later = self.later.lock();
+        let newest = self.scheduler.arrivals();
+        later.push_back((newest, job));
+        drop(later);
+        self.scheduler.poke();
+        newest
+    }
+
+    /// The next job of [`post_later`](Self::post_later) whose time has come.
+    fn due(&self) -> Option<Job> {
+        let mut later = self.later.lock();
+        let (newest, _) = later.front()?;
+        if *newest > self.scheduler.replayed() {
+            return None;
+        }
+        later.pop_front().map(|(_, job)| job)
+    }
+
     /// Has the submit thread do `job` and waits for its answer.
     pub(crate) fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Replayer) -> T + Send + 'static) -> Option<T> {
         let (answer, answered) = mpsc::sync_channel(1);
@@ -226,13 +251,17 @@ impl Driver {
                 job(&mut replayer);
             }
             self.scheduler.run_ready(&mut replayer);
+            while let Some(_inside) = self.scheduler.enter() {
+                let Some(job) = self.due() else { break };
+                job(&mut replayer);
+            }
             self.report_validation();
             let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
             self.scheduler.wait_for_work(seen, timeout);
         }
     }
 
-    pub(crate) fn counters_json(&self) -> serde_json::Value {
+    fn counters_json(&self) -> serde_json::Value {
         let (pools, pool_bytes) = self.pools.totals();
         let c = &self.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -253,8 +282,6 @@ impl Driver {
             "images_made": get(&c.images_made),
             "texture_uploads": get(&c.texture_uploads),
             "texture_upload_bytes": get(&c.texture_upload_bytes),
-            "texture_refills": get(&c.texture_refills),
-            "memory": self.pools.report(&self.context),
             "live": {
                 "pools": pools,
                 "pool_bytes": pool_bytes,
@@ -313,8 +340,6 @@ pub(crate) struct Counters {
     pub(crate) texture_upload_bytes: AtomicU64,
     /// How long guests' waits for syncs took.
     pub(crate) wait_time: Histogram,
-    /// Uploads of textures that had been uploaded before.
-    pub(crate) texture_refills: AtomicU64,
     encoder: Mutex<EncoderCounters>,
 }
 
@@ -333,16 +358,6 @@ impl Counters {
         sum.barriers += counted.barriers;
         sum.transfers += counted.transfers;
     }
-}
-
-/// Waits for submissions up to `ticket`, `u64::MAX` for all that has been replayed so far.
-pub(crate) fn wait_for(driver: &Driver, ticket: u64) {
-    // What is being replayed is submitted then.
-    driver.ask(|_| ());
-    let submitted = driver.context.queue().submitted();
-    // With the device gone there is nothing to wait for.
-    let _ = driver.wait(ticket.min(submitted), None);
-    driver.context.queue().collect();
 }
 
 /// Ends a queue: what is parked in it never runs; its bindings are forgotten (B230).

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod buffers;
 mod emit;
+mod endless;
 mod global;
 mod images;
 mod module;
@@ -11,3 +12,4 @@ mod stage;
 
 pub use emit::Emitter;
 pub(crate) use emit::emit;
+pub use endless::endless_blocks;

@@ -99,7 +99,7 @@ impl Executor for Gpu {
     type Work = Work;
     type Present = u32;
 
-    fn execute(&mut self, queue: QueueId, work: Work, after: Ticket) -> Executed {
+    fn execute(&mut self, queue: QueueId, work: Work, after: Ticket, _: u64) -> Executed {
         self.ticket += 1;
         self.seen.push(Seen::Work { queue, name: work.name, after });
         self.in_flight.push_back((self.ticket, work.signals.clone()));

@@ -102,12 +102,7 @@ impl Timeline for Driver {
         }
     }
 
-    fn write(&self, ticket: Ticket, record: Completion) {
-        // What waited for this work goes now, whether or not anything is submitted again (B650).
-        if self.context.waiting_for_release() > 0 {
-            self.context.queue().collect();
-        }
-        self.pools.collect(self, ticket);
+    fn write(&self, _ticket: Ticket, record: Completion) {
         for write in record.writes {
             match write {
                 Write::Event(signal) => self.signal(&signal),
@@ -146,7 +141,7 @@ impl Driver {
             key = ticket,
             "B235",
             "a GPU submission does not complete: submitted {}, completed {}; for {stood:.0?} the oldest is {ticket}{what}. \
-             A shader without an end is the usual cause",
+             A shader without an end is the usual cause; dump_shaders writes each under the name given here",
             self.context.queue().submitted(),
             self.context.queue().completed()
         );
@@ -157,7 +152,7 @@ impl Driver {
         let origin = self.completions.peek(|_, record| record.origin.clone());
         match origin {
             Some(Origin { queue: Some(queue), programs }) => {
-                let names: Vec<_> = programs.iter().rev().map(|serial| self.programs.describe(*serial)).collect();
+                let names: Vec<_> = programs.iter().rev().map(|serial| self.programs.describe(self, *serial)).collect();
                 let names = if names.is_empty() { "none".into() } else { names.join(", ") };
                 format!(", of queue {queue}; programs bound, newest first: {names}")
             }

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use navin_abi::{GuestPtr, fault};
 use navin_shader::{
@@ -23,9 +23,6 @@ const CONTROL_BYTES: usize = 0x7C8;
 
 type Bytes = Box<[u8]>;
 
-/// The shaders of a stage beside the usual one; `None` for what could not be made.
-type Variants = HashMap<(Types, Extras), Option<Arc<Shader>>>;
-
 /// One stage of a program, translated.
 pub(crate) struct ProgramStage {
     /// The program's serial.
@@ -37,12 +34,13 @@ pub(crate) struct ProgramStage {
     pub(crate) layout: &'static ConstantLayoutTable,
     /// The program's constant data (bank 1), if it has any.
     pub(crate) constants: Option<Buffer>,
-    /// Set by `nvnProgramFinalize`: bindings of the program count as empty (B231).
-    pub(crate) finalized: AtomicBool,
+    /// The newest submission when `nvnProgramFinalize` came; in later ones, bindings of the program count as empty
+    /// (B231).
+    finalized: AtomicU64,
     shader: Arc<Shader>,
     control: Box<[u8]>,
     code: Box<[u8]>,
-    variants: Mutex<Variants>,
+    variants: Mutex<HashMap<(Types, Extras), Option<Arc<Shader>>>>,
 }
 
 bitflags::bitflags! {
@@ -84,6 +82,18 @@ impl Types {
 }
 
 impl ProgramStage {
+    /// Whether the program was finalized before the submission with this number was made.
+    pub(crate) fn finalized_before(&self, arrival: u64) -> bool {
+        self.finalized.load(Ordering::Acquire) < arrival
+    }
+
+    /// Whether the translated code has a loop that is never left. Translates once more: for diagnosis.
+    fn endless(&self, driver: &Driver) -> bool {
+        let Ok(program) = GuestProgram::parse(&self.control, &self.code) else { return false };
+        let translated = TRANSLATOR.with_borrow_mut(|t| t.translate(&program, &options(driver, self.layout)));
+        translated.is_ok_and(|translation| !navin_shader::endless_blocks(&translation.spirv).is_empty())
+    }
+
     /// The shader whose open types (vertex inputs of a vertex program, colour outputs of a fragment program) are
     /// these, and that sees to `extras`. The usual one is the program's own; another is made at its first use, and
     /// kept.
@@ -186,18 +196,27 @@ impl Programs {
         true
     }
 
-    pub(crate) fn destroy(&self, serial: u64) {
-        if let Some(program) = self.table.write().remove(&serial) {
+    /// The program is gone for every submission after `newest`; those before may be replayed yet.
+    pub(crate) fn finalized(&self, serial: u64, newest: u64) {
+        if let Some(program) = self.get(serial) {
             for stage in program.stages.iter().flatten() {
-                stage.finalized.store(true, Ordering::Release);
+                stage.finalized.store(newest, Ordering::Release);
             }
         }
     }
 
+    /// Nothing can name the program any more.
+    pub(crate) fn remove(&self, serial: u64) {
+        self.table.write().remove(&serial);
+    }
+
     /// A program in words, for the watchdog (B235): its stages with the keys under which `dump_shaders` writes them.
-    pub(crate) fn describe(&self, serial: u64) -> String {
+    pub(crate) fn describe(&self, driver: &Driver, serial: u64) -> String {
         let Some(program) = self.get(serial) else { return format!("program {serial} (finalized)") };
-        let stages = program.stages.iter().flatten().map(|stage| format!("{} {:016x}", stage.stage, stage.key));
+        let stages = program.stages.iter().flatten().map(|stage| {
+            let endless = if stage.endless(driver) { ", WHICH HAS A LOOP WITHOUT AN EXIT" } else { "" };
+            format!("{} {:016x}{endless}", stage.stage, stage.key)
+        });
         format!("program {serial} ({})", stages.collect::<Vec<_>>().join(", "))
     }
 
@@ -219,7 +238,8 @@ pub(crate) fn set_shaders(serial: u64, stages: &[(u64, GuestPtr<u8>)]) -> bool {
 
 pub(crate) fn destroy(serial: u64) {
     if let Some(driver) = driver::get() {
-        driver.programs.destroy(serial);
+        let newest = driver.post_later(Box::new(move |replayer| replayer.release_program(serial)));
+        driver.programs.finalized(serial, newest);
     }
 }
 
@@ -336,7 +356,7 @@ fn translate(
         interface,
         layout,
         constants,
-        finalized: AtomicBool::new(false),
+        finalized: AtomicU64::new(u64::MAX),
         shader,
         control,
         code,
@@ -378,9 +398,6 @@ fn make(
         dump(folder, program, &translation.spirv);
     }
     let interface = translation.interface;
-    if interface.uses_page_table {
-        driver.pools.exposed.walk();
-    }
     let stage = vulkan_stage(program.stage);
     let class = |kind| match kind {
         AttributeType::Sint => InputClass::Sint,

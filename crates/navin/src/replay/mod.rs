@@ -21,9 +21,7 @@ mod rewrite;
 mod shader_state;
 pub(crate) mod state;
 mod transfer;
-mod unsupported;
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
@@ -39,7 +37,6 @@ use navin_command::Stream;
 use navin_command::record::limits::Budget;
 use navin_command::record::payload::{BufferRange, TextureRef};
 use navin_command::record::{Record, RecordReader};
-use navin_memory::AddressReader;
 use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
 use navin_vulkan::{Access, Encoder};
 
@@ -48,7 +45,7 @@ use self::residency::Residency;
 use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
 use crate::driver::Driver;
 use crate::host::completion::{Completion, Origin, Write};
-use crate::host::pools::bytes::Moment;
+use crate::host::programs::Program;
 use crate::host::textures::Texture;
 
 /// How long earlier work is waited for at a time, where the CPU has to see what it did.
@@ -73,19 +70,10 @@ pub(crate) struct Replayer {
     driver: &'static Driver,
     queues: HashMap<QueueId, QueueState>,
     residency: Residency,
+    /// Finalized programs that were still bound.
+    drops: u64,
     reported: Reported,
     presenter: present::Presenter,
-    /// Looks GPU addresses up.
-    addresses: RefCell<AddressReader>,
-}
-
-/// What may change under a bound handle: registrations, storage that the guest says it wrote, storage that is noticed
-/// to be written or mapped anew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
-    registrations: u64,
-    said: u64,
-    moment: Moment,
 }
 
 /// The replay of one piece.
@@ -97,20 +85,18 @@ pub(crate) struct Piece<'a> {
     pub(crate) reported: &'a mut Reported,
     /// Where this piece reports counters.
     pub(crate) reports: Vec<u64>,
-    /// Looks GPU addresses up.
-    pub(crate) addresses: &'a RefCell<AddressReader>,
-    /// The number that the submission will have.
-    pub(crate) submission: u64,
     /// Window origin and depth mode of the device, as they were when the piece began.
     pub(crate) lower_left: bool,
     pub(crate) minus_w: bool,
     /// Size that all targets have in common.
     pub(crate) target_extent: (u32, u32),
-    /// What had changed when each stage's handles were last resolved.
-    seen: [Seen; STAGES],
+    /// Registrations and storage writes seen when each stage's handles were last resolved.
+    seen: [(u64, u64); STAGES],
     /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
     bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
+    /// The submission that the piece is of.
+    pub(crate) arrival: u64,
     /// What draws and dispatches may still ask of the GPU.
     budget: Budget,
     /// What the CPU has to write when the piece has ended.
@@ -123,15 +109,40 @@ impl Replayer {
             driver,
             queues: HashMap::new(),
             residency: Residency::new(),
+            drops: 0,
             reported: Reported::default(),
             presenter: present::Presenter::new(driver),
-            addresses: RefCell::new(driver.pools.reader()),
         }
     }
 
     /// Forgets the bindings of a finalized queue (B230).
     pub(crate) fn forget_queue(&mut self, queue: QueueId) {
         self.queues.remove(&queue);
+    }
+
+    /// Drops a finalized program from every queue's bindings (B231). Submissions that were made before it was
+    /// finalized have been replayed; those after see it gone whether they come before or after this.
+    pub(crate) fn release_program(&mut self, serial: u64) {
+        self.driver.programs.remove(serial);
+        for (queue, state) in &mut self.queues {
+            let stages = state.stages.iter_mut().filter(|s| s.program.as_ref().is_some_and(|p| p.serial == serial));
+            let mut dropped = false;
+            for stage in stages {
+                stage.program = None;
+                stage.dirty |= StageDirty::PROGRAM;
+                dropped = true;
+            }
+            if dropped {
+                state.dirty |= Dirty::PROGRAMS;
+                self.drops += 1;
+                if self.drops.is_power_of_two() {
+                    tracing::info!(
+                        "program {serial} was finalized while queue {queue} had it bound: dropped from it ({} times so far)",
+                        self.drops
+                    );
+                }
+            }
+        }
     }
 
     /// Gives up the image of a finalized texture; work in flight keeps it until it has ended.
@@ -144,20 +155,16 @@ impl Replayer {
 
     /// Copies a texture's image into the guest's storage and waits for it.
     pub(crate) fn store(&mut self, texture: &Arc<Texture>) {
-        let _replaying = self.driver.pools.replaying();
         content::store(self.driver, texture);
     }
 
     /// Encodes and submits a piece. What the CPU has to write for it is pushed before anybody can learn its ticket.
-    fn run(&mut self, queue: QueueId, work: &Work) -> Executed {
+    fn run(&mut self, queue: QueueId, work: &Work, arrival: u64) -> Executed {
         let driver = self.driver;
         if !driver.completions.reserve() {
             // The device is gone.
             return Executed::default();
         }
-        // What the guest wrote before it submitted is known from here on.
-        driver.pools.tracking.fetch();
-        driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
         self.residency.collect(driver, driver.context.queue().completed());
         let encoder = match driver.context.queue().begin() {
             Ok(encoder) => encoder,
@@ -181,11 +188,10 @@ impl Replayer {
             lower_left: driver.modes.lower_left(),
             minus_w: driver.modes.minus_w(),
             target_extent: (0, 0),
-            seen: [Seen::default(); STAGES],
-            addresses: &self.addresses,
-            submission: driver.context.queue().submitted() + 1,
+            seen: [(0, 0); STAGES],
             bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
+            arrival,
             budget: Budget::default(),
             completion: Completion { writes: Vec::new(), origin },
         };
@@ -226,14 +232,12 @@ impl Executor for Replayer {
     type Work = Work;
     type Present = present::Present;
 
-    fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket) -> Executed {
-        let _replaying = self.driver.pools.replaying();
+    fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket, arrival: u64) -> Executed {
         // One Vulkan queue: submission order and the barrier at each piece's start order it behind everything.
-        self.run(queue, &work)
+        self.run(queue, &work, arrival)
     }
 
     fn present(&mut self, _queue: QueueId, present: present::Present, after: Ticket) {
-        let _replaying = self.driver.pools.replaying();
         self.presenter.present(self.driver, present, after);
     }
 
@@ -267,8 +271,7 @@ impl Piece<'_> {
         let ticket = submit(self.driver, std::mem::replace(&mut self.encoder, fresh));
         self.reported.submitted(&mut self.reports, ticket.unwrap_or(0));
         self.state.invalidate();
-        self.seen = [Seen::default(); STAGES];
-        self.submission = self.driver.context.queue().submitted() + 1;
+        self.seen = [(0, 0); STAGES];
         self.begin();
         ticket
     }
@@ -575,16 +578,16 @@ impl Piece<'_> {
             }
 
             // No Vulkan form, or for a later stage. Named when it would change the picture.
-            Record::SetSubpixelPrecisionBias(bias) => unsupported::without_effect(bias != 0, record),
-            Record::SetConservativeRasterEnable(enable) => unsupported::without_effect(enable != 0, record),
+            Record::SetSubpixelPrecisionBias(bias) => self.without_effect(bias != 0, record),
+            Record::SetConservativeRasterEnable(enable) => self.without_effect(enable != 0, record),
             Record::SetViewportSwizzles(_, swizzles) => {
                 // POSITIVE_X, Y, Z, W in their places: 0, 2, 4, 6.
-                unsupported::without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
+                self.without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
             }
             Record::SetConservativeRasterDilate(_)
             | Record::BindCoverageModulationTable(_)
             | Record::SetInnerTessellationLevels(_)
-            | Record::SetOuterTessellationLevels(_) => unsupported::without_effect(true, record),
+            | Record::SetOuterTessellationLevels(_) => self.without_effect(true, record),
             Record::DrawTransformFeedback(..)
             | Record::BindSeparateTextures(..)
             | Record::BindSeparateSamplers(..)
@@ -593,7 +596,15 @@ impl Piece<'_> {
             | Record::BeginTransformFeedback(_)
             | Record::EndTransformFeedback(_)
             | Record::PauseTransformFeedback(_)
-            | Record::ResumeTransformFeedback(_) => unsupported::without_effect(true, record),
+            | Record::ResumeTransformFeedback(_) => self.without_effect(true, record),
+        }
+    }
+
+    /// Names a command that does nothing here, once.
+    fn without_effect(&self, matters: bool, record: &Record<'_>) {
+        if matters {
+            let key = record.name().bytes().fold(0u64, |key, b| key.wrapping_mul(31).wrapping_add(u64::from(b)));
+            fault!(key = key, "", "nvnCommandBuffer{} is not replayed: without effect", record.name());
         }
     }
 
@@ -607,7 +618,11 @@ impl Piece<'_> {
         let program = match serial {
             0 => None,
             serial => {
-                let program = self.driver.programs.get(serial);
+                let arrival = self.arrival;
+                let live = |program: &Arc<Program>| {
+                    program.stages.iter().flatten().all(|stage| !stage.finalized_before(arrival))
+                };
+                let program = self.driver.programs.get(serial).filter(live);
                 if program.is_none() {
                     fault!(
                         key = serial,
