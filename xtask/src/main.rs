@@ -14,6 +14,7 @@ mod setup;
 mod shell;
 mod spec;
 mod test;
+mod tsan;
 mod workspace;
 
 use std::process::{Command, ExitCode};
@@ -37,6 +38,8 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Run the tests of what threads share under ThreadSanitizer
+    Tsan,
     /// Run the benches
     Bench(bench::Args),
     /// Format the Rust sources
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Demo { clients } => clients::demo(&clients),
         Chore::Test(args) => test::run_all(&args),
         Chore::Doctor { json } => return doctor(json),
+        Chore::Tsan => tsan::run_all(),
         Chore::Bench(args) => bench::run_all(&args),
         Chore::Fmt => shell::run(workspace::cargo().args(["fmt", "--all"])),
         Chore::Setup => setup::ensure().and_then(|()| setup::validation::ensure().map(|_| ())),

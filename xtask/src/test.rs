@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::report::Report;
 use crate::setup::validation::{self, Layers};
 use crate::shell::{self, run, say};
-use crate::{clients, e2e, licences, setup, spec, workspace};
+use crate::{clients, e2e, licences, setup, spec, tsan, workspace};
 
 /// What `./x test` takes.
 #[derive(clap::Args)]
@@ -65,6 +65,10 @@ pub fn run_all(args: &Args) -> Result<()> {
         report.check("lints (cargo clippy)", || {
             run(workspace::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
         });
+        // Building the standard library takes a minute or two, which is CI's to spend.
+        if shell::is_ci() && tsan::available() {
+            report.check("thread sanitizer (./x tsan)", tsan::check);
+        }
     }
     report.close();
     if report.failures.is_empty() { Ok(()) } else { bail!("./x test: {} failed", report.failures.len()) }
