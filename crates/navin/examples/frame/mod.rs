@@ -1,6 +1,8 @@
 //! A guest's frame of draws, each with another uniform buffer range and another texture, through the entry points:
 //! what `callgrind_replay` and the bench `replay_draws` record, submit and wait for.
 
+#![allow(dead_code, reason = "each program uses a part")]
+
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::c_void;
 use std::ptr::null;
@@ -84,6 +86,9 @@ fn texture(device: *mut NVNdevice, pool: &Pool, offset: isize) -> *mut NVNtextur
 
 /// Everything the frame needs, made once.
 pub struct Frame {
+    device: *mut NVNdevice,
+    /// Where timestamps go.
+    report: *const u8,
     queue: *mut NVNqueue,
     buffer: *mut NVNcommandBuffer,
     commands: Pool,
@@ -165,6 +170,9 @@ impl Frame {
         must!(nvnCommandBufferInitialize(buffer, device));
         let control = memory(16 * PAGE);
         Self {
+            device,
+            // Where the vertices are, which no timed draw reads.
+            report: data.memory.wrapping_add(0x4_0000),
             queue,
             buffer,
             commands,
@@ -200,6 +208,55 @@ impl Frame {
         nvn!(nvnCommandBufferBindVertexBuffer(buffer, 0, self.vertices, 96));
         draw(buffer, draws.min(MAX_DRAWS), self.uniforms, &self.handles);
         nvn!(nvnCommandBufferEndRecording(buffer))
+    }
+
+    /// Records what gives the GPU next to nothing to do: a clear of 256 bytes, then a timestamp.
+    pub fn record_timestamp(&self) -> NVNcommandHandle {
+        let buffer = self.buffer;
+        nvn!(nvnCommandBufferAddCommandMemory(buffer, self.commands.object, 0, 1024 * PAGE));
+        nvn!(nvnCommandBufferAddControlMemory(buffer, self.control.cast::<c_void>(), 16 * PAGE));
+        nvn!(nvnCommandBufferBeginRecording(buffer));
+        nvn!(nvnCommandBufferClearBuffer(buffer, self.uniforms, 256, 0));
+        nvn!(nvnCommandBufferReportCounter(buffer, NVNcounterType::TIMESTAMP, self.vertices));
+        nvn!(nvnCommandBufferEndRecording(buffer))
+    }
+
+    /// Records as good as nothing.
+    pub fn record_nothing(&self) -> NVNcommandHandle {
+        let buffer = self.buffer;
+        nvn!(nvnCommandBufferAddCommandMemory(buffer, self.commands.object, 0, 1024 * PAGE));
+        nvn!(nvnCommandBufferAddControlMemory(buffer, self.control.cast::<c_void>(), 16 * PAGE));
+        nvn!(nvnCommandBufferBeginRecording(buffer));
+        nvn!(nvnCommandBufferSetLineWidth(buffer, 1.0));
+        nvn!(nvnCommandBufferEndRecording(buffer))
+    }
+
+    /// Submits a recording.
+    pub fn submit(&self, recording: NVNcommandHandle) {
+        nvn!(nvnQueueSubmitCommands(self.queue, 1, &raw const recording));
+    }
+
+    /// Waits for everything submitted.
+    pub fn finish(&self) {
+        nvn!(nvnQueueFinish(self.queue));
+    }
+
+    /// A sync, never fenced.
+    pub fn sync(&self) -> *mut NVNsync {
+        let sync = object();
+        must!(nvnSyncInitialize(sync, self.device));
+        sync
+    }
+
+    /// Submits a recording of [`record_timestamp`](Self::record_timestamp) and waits for its sync; nanoseconds from
+    /// the GPU's timestamp to the wait's return.
+    pub fn wake(&self, recording: NVNcommandHandle, sync: *mut NVNsync) -> u64 {
+        self.submit(recording);
+        nvn!(nvnQueueFenceSync(self.queue, sync, NVNsyncCondition::ALL_GPU_COMMANDS_COMPLETE, NVNsyncFlagBits(0)));
+        nvn!(nvnSyncWait(sync, u64::MAX));
+        let now = nvn!(nvnDeviceGetCurrentTimestampInNanoseconds(self.device));
+        let report = self.report.cast::<NVNcounterData>();
+        now.saturating_sub(nvn!(nvnDeviceGetTimestampInNanoseconds(self.device, report)))
     }
 
     /// Submits a recording and waits for it: flattened, replayed, encoded and run.
