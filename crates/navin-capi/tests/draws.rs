@@ -316,7 +316,8 @@ fn advanced_blending_by_its_formulas() {
         assert!(near(found, expected), "{mode:?}: {found:?}, not {expected:?}");
     }
     // These take an extension: a device without it is known by the plain equation that it draws with.
-    let by_extension: [(M, fn(f32, f32) -> f32); 7] = [
+    type Formula = fn(f32, f32) -> f32;
+    let by_extension: [(M, Formula); 7] = [
         (M::MULTIPLY, |s, d| s * d),
         (M::DARKEN, f32::min),
         (M::LIGHTEN, f32::max),

@@ -29,6 +29,8 @@ pub struct Args {
 /// Everything that was found.
 struct Findings {
     config_file: Option<String>,
+    /// Name of the mechanism, and why it is that one.
+    tracking: (&'static str, String),
     library: Result<String, String>,
     device: Result<Report, String>,
     validation: Result<(), String>,
@@ -59,7 +61,13 @@ fn look(config: &Config) -> Findings {
         Some(name) => name.parse().map_or_else(|_| DeviceChoice::Name(name.clone()), DeviceChoice::Index),
     };
     let open = |validation| {
-        let options = OpenOptions { validation, device: device.clone(), ..OpenOptions::default() };
+        let options = OpenOptions {
+            validation,
+            device: device.clone(),
+            import: config.import,
+            device_local: config.device_local,
+            ..OpenOptions::default()
+        };
         Context::open(&options).map_err(|e| e.to_string())
     };
     // Probing write protection may cost the device: it is done last, and with a device of its own.
@@ -70,6 +78,7 @@ fn look(config: &Config) -> Findings {
     // Without a device nothing can be said about the layers that the error above does not say already.
     let validation = if report.is_ok() { open(Validation::On).map(drop) } else { Err("no device".into()) };
     Findings {
+        tracking: navin::write_tracking(config),
         config_file: Config::find_file().map(|path| path.display().to_string()),
         library: library::find()
             .map(|folder| folder.join(library::FILE).display().to_string())
@@ -88,6 +97,8 @@ impl Findings {
             "device_error": self.device.as_ref().err(),
             "validation_layer": self.validation.is_ok(),
             "validation_error": self.validation.as_ref().err(),
+            "write_tracking": self.tracking.0,
+            "write_tracking_reason": self.tracking.1,
             "libnvn": self.library.as_ref().ok(),
             "config_file": self.config_file,
         })
@@ -125,6 +136,7 @@ impl Findings {
             }
             Err(why) => line("Vulkan device", &format!("none: {why}")),
         }
+        line("write tracking", &format!("{} ({})", self.tracking.0, self.tracking.1));
         match &self.validation {
             Ok(()) => line("validation", "the layer is there"),
             Err(why) => line("validation", &format!("not possible: {why} (`./x test` brings layers of its own)")),

@@ -8,6 +8,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use navin_memory::tracking::MechanismChoice;
+use navin_vulkan::{CHUNKED_FROM, DeviceLocalChoice, ImportChoice};
+
 /// What the Vulkan validation layers are used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Validation {
@@ -78,6 +81,16 @@ pub struct Config {
     pub wait_ledger: bool,
     /// What becomes of the process with the device gone.
     pub on_device_loss: DeviceLoss,
+    /// How the guest's writes into pools are noticed.
+    pub tracking: MechanismChoice,
+    /// How pools that the CPU sees come to the GPU.
+    pub import: ImportChoice,
+    /// Whether pools without CPU access live in device-local memory.
+    pub device_local: DeviceLocalChoice,
+    /// From how many bytes on a pool is imported in pieces, where the GPU needs it (B122); `u64::MAX` for never.
+    pub chunked_from: u64,
+    /// Each request of `nvnMemoryPoolMapVirtual` is logged (B113).
+    pub log_mappings: bool,
     /// File descriptor of the pipe on which the driver writes its status lines (see [`crate::status`]).
     pub status_fd: Option<i32>,
     /// Things worth a line in the log: variables that look like settings and are none.
@@ -102,6 +115,11 @@ impl Default for Config {
             fast_wake: true,
             wait_ledger: false,
             on_device_loss: DeviceLoss::End,
+            tracking: MechanismChoice::Auto,
+            import: ImportChoice::Auto,
+            device_local: DeviceLocalChoice::Auto,
+            chunked_from: CHUNKED_FROM,
+            log_mappings: false,
             status_fd: None,
             notes: Vec::new(),
         }
@@ -184,6 +202,36 @@ pub const KEYS: &[Key] = &[
         name: "on_device_loss",
         expects: "end or go_on",
         about: "what becomes of the process when the device is lost",
+        in_file: true,
+    },
+    Key {
+        name: "tracking",
+        expects: "auto, userfaultfd, mprotect or off",
+        about: "how the guest's writes into memory pools are noticed",
+        in_file: true,
+    },
+    Key {
+        name: "import",
+        expects: "auto, host_pointer, dma_buf or mirror",
+        about: "how memory pools come to the GPU",
+        in_file: true,
+    },
+    Key {
+        name: "device_local",
+        expects: "auto, never or always",
+        about: "keep memory pools without CPU access in device memory",
+        in_file: true,
+    },
+    Key {
+        name: "chunk_mb",
+        expects: "a whole number of MB, or never",
+        about: "import larger memory pools in pieces",
+        in_file: true,
+    },
+    Key {
+        name: "log_mappings",
+        expects: "true or false",
+        about: "log each mapping of a virtual memory pool",
         in_file: true,
     },
     Key { name: "status_fd", expects: "an open file descriptor", about: "where status lines go", in_file: false },
@@ -407,6 +455,39 @@ impl Config {
                     _ => return Err(bad()),
                 }
             }
+            "tracking" => {
+                self.tracking = match text {
+                    "auto" => MechanismChoice::Auto,
+                    "userfaultfd" => MechanismChoice::Userfaultfd,
+                    "mprotect" => MechanismChoice::Mprotect,
+                    "off" => MechanismChoice::Off,
+                    _ => return Err(bad()),
+                }
+            }
+            "import" => {
+                self.import = match text {
+                    "auto" => ImportChoice::Auto,
+                    "host_pointer" => ImportChoice::HostPointer,
+                    "dma_buf" => ImportChoice::DmaBuf,
+                    "mirror" => ImportChoice::Mirror,
+                    _ => return Err(bad()),
+                }
+            }
+            "device_local" => {
+                self.device_local = match text {
+                    "auto" => DeviceLocalChoice::Auto,
+                    "never" => DeviceLocalChoice::Never,
+                    "always" => DeviceLocalChoice::Always,
+                    _ => return Err(bad()),
+                }
+            }
+            "chunk_mb" => {
+                self.chunked_from = match text {
+                    "never" => u64::MAX,
+                    _ => parse_count(text).and_then(|mb| mb.checked_mul(1 << 20)).ok_or_else(bad)?,
+                }
+            }
+            "log_mappings" => self.log_mappings = parse_bool(text).ok_or_else(bad)?,
             "status_fd" => self.status_fd = Some(text.parse().ok().filter(|fd| *fd >= 0).ok_or_else(bad)?),
             _ => return Err(bad()),
         }
@@ -464,8 +545,18 @@ mod tests {
     fn every_key_is_understood_in_the_file() {
         let config = load(
             "frames = 300\nout = \"frames\"\nevery = 10\nraw = true\nsize = \"640x360\"\nvalidation = \"fail\"\n\
-             strict = true\nlog = \"navin=debug\"\ndevice = \"llvmpipe\"\n\
-             without = \"VK_EXT_a, VK_EXT_b\"\n",
+             strict = true
+log = \"navin=debug\"
+device = \"llvmpipe\"
+tracking = \"mprotect\"
+\
+             import = \"dma_buf\"
+device_local = \"never\"
+chunk_mb = 64
+log_mappings = true
+\
+             without = \"VK_EXT_a, VK_EXT_b\"
+",
             &[],
         )
         .unwrap();
@@ -485,6 +576,11 @@ mod tests {
             fast_wake: true,
             wait_ledger: false,
             on_device_loss: DeviceLoss::End,
+            tracking: MechanismChoice::Mprotect,
+            import: ImportChoice::DmaBuf,
+            device_local: DeviceLocalChoice::Never,
+            chunked_from: 64 << 20,
+            log_mappings: true,
             status_fd: None,
             notes: vec![],
         };

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
-use navin_sync::{Completions, QueueId, Scheduler};
+use navin_sync::{Completions, QueueId, Scheduler, Timeline};
 use navin_vulkan::{Context, DeviceChoice, EncoderCounters, OpenOptions, Validation};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -132,19 +132,21 @@ fn start() -> Result<&'static Driver, String> {
             Some(name) => name.parse().map_or_else(|_| DeviceChoice::Name(name.clone()), DeviceChoice::Index),
         },
         labels: config.validation != config::Validation::Off,
+        import: config.import,
+        device_local: config.device_local,
         without: config.without.clone(),
-        ..OpenOptions::default()
     };
     let context = Context::open(&options).map_err(|e| {
         run.no_device(&e.to_string());
         e.to_string()
     })?;
+    let pools = Pools::new(&config);
     let (jobs, inbox) = mpsc::channel();
     let driver: &'static Driver = Box::leak(Box::new(Driver {
         config,
         run,
         context,
-        pools: Pools::default(),
+        pools,
         textures: Textures::default(),
         descriptors: Descriptors::default(),
         programs: Programs::default(),
@@ -261,7 +263,7 @@ impl Driver {
         }
     }
 
-    fn counters_json(&self) -> serde_json::Value {
+    pub(crate) fn counters_json(&self) -> serde_json::Value {
         let (pools, pool_bytes) = self.pools.totals();
         let c = &self.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -282,6 +284,8 @@ impl Driver {
             "images_made": get(&c.images_made),
             "texture_uploads": get(&c.texture_uploads),
             "texture_upload_bytes": get(&c.texture_upload_bytes),
+            "texture_refills": get(&c.texture_refills),
+            "memory": self.pools.report(&self.context),
             "live": {
                 "pools": pools,
                 "pool_bytes": pool_bytes,
@@ -340,6 +344,8 @@ pub(crate) struct Counters {
     pub(crate) texture_upload_bytes: AtomicU64,
     /// How long guests' waits for syncs took.
     pub(crate) wait_time: Histogram,
+    /// Uploads of textures that had been uploaded before.
+    pub(crate) texture_refills: AtomicU64,
     encoder: Mutex<EncoderCounters>,
 }
 
@@ -358,6 +364,16 @@ impl Counters {
         sum.barriers += counted.barriers;
         sum.transfers += counted.transfers;
     }
+}
+
+/// Waits for submissions up to `ticket`, `u64::MAX` for all that has been replayed so far.
+pub(crate) fn wait_for(driver: &Driver, ticket: u64) {
+    // What is being replayed is submitted then.
+    driver.ask(|_| ());
+    let submitted = driver.context.queue().submitted();
+    // With the device gone there is nothing to wait for.
+    let _ = driver.wait(ticket.min(submitted), None);
+    driver.context.queue().collect();
 }
 
 /// Ends a queue: what is parked in it never runs; its bindings are forgotten (B230).

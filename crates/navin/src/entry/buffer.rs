@@ -52,6 +52,9 @@ pub(crate) extern "C" fn nvnBufferInitialize(buffer: *mut NVNbuffer, builder: *c
         fault!("", "{CALL}: null NVNbuffer; answered false");
         return NVN_FALSE;
     }
+    // A buffer is made for its address: the address getters, which answer from the record alone, need not say so again
+    // (B115, B642).
+    host::pools::give_out(pool.id);
     store(buffer, BufferRecord::new(b.pool, pool.id, pool.gpu_address, offset, b.size));
     NVN_TRUE
 }

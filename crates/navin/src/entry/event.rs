@@ -40,7 +40,7 @@ pub(crate) extern "C" fn nvnEventInitialize(event: *mut NVNevent, builder: *cons
         return NVN_FALSE;
     };
     let offset = u64::try_from(b.offset).ok().filter(|o| o % 4 == 0 && o.saturating_add(4) <= pool.size);
-    let (Some(offset), false) = (offset, pool.storage == 0 || event.is_null()) else {
+    let (Some(offset), false) = (offset, event.is_null()) else {
         fault!(
             key = b.offset,
             "",
@@ -50,8 +50,10 @@ pub(crate) extern "C" fn nvnEventInitialize(event: *mut NVNevent, builder: *cons
         );
         return NVN_FALSE;
     };
-    let record =
-        EventRecord::new(b.pool, pool.id, offset, pool.gpu_address.wrapping_add(offset), pool.storage + offset);
+    host::pools::keep_range(pool.id);
+    // The word of an event in a virtual pool is wherever its page is mapped at the time.
+    let word = if pool.storage == 0 { 0 } else { pool.storage + offset };
+    let record = EventRecord::new(b.pool, pool.id, offset, pool.gpu_address.wrapping_add(offset), word);
     store(event, record);
     NVN_TRUE
 }
@@ -62,8 +64,19 @@ pub(crate) extern "C" fn nvnEventFinalize(event: *mut NVNevent) {
     }
 }
 
-/// Calls `f` with the event's word.
-fn with_word<T>(event: &EventRecord, f: impl FnOnce(&AtomicU32) -> T) -> T {
+/// Calls `f` with the event's word; 0 for a word in a virtual pool where nothing is mapped.
+fn with_word(event: &EventRecord, f: impl Fn(&AtomicU32) -> u32) -> u32 {
+    if event.word == 0 {
+        return host::events::with_word(event.gpu_address, f).unwrap_or_else(|| {
+            fault!(
+                key = event.gpu_address,
+                "B115",
+                "an event at {:#x} in a virtual pool, where nothing is mapped: its value is 0 and stays so",
+                event.gpu_address
+            );
+            0
+        });
+    }
     let word = GuestPtr::<AtomicU32>::new(event.word).host();
     // SAFETY: Initialize checked that the word lies, aligned, in its pool's storage, which the guest keeps as
     // long as it uses the event; other writers of it (the GPU, other threads) write whole words.
@@ -78,13 +91,11 @@ pub(crate) extern "C" fn nvnEventGetValue(event: *const NVNevent) -> u32 {
 pub(crate) extern "C" fn nvnEventSignal(event: *mut NVNevent, mode: NVNeventSignalMode, value: u32) {
     let Some(record) = live::<EventRecord, _>(event, "nvnEventSignal") else { return };
     with_word(&record, |word| match mode {
-        NVNeventSignalMode::ADD => {
-            word.fetch_add(value, Ordering::AcqRel);
-        }
-        NVNeventSignalMode::WRITE => word.store(value, Ordering::Release),
+        NVNeventSignalMode::ADD => word.fetch_add(value, Ordering::AcqRel),
+        NVNeventSignalMode::WRITE => word.swap(value, Ordering::AcqRel),
         other => {
             fault!(key = other.raw(), "", "nvnEventSignal: mode {other:?} is none of NVN's; the value is written");
-            word.store(value, Ordering::Release);
+            word.swap(value, Ordering::AcqRel)
         }
     });
     host::events::signalled(record.gpu_address);

@@ -88,16 +88,30 @@ pub(crate) extern "C" fn nvnMemoryPoolFinalize(pool: *mut NVNmemoryPool) {
     }
 }
 
-/// Where the CPU sees the pool: null for a pool without CPU access (B427) and for a virtual one.
+/// Where the CPU sees the pool: null for a pool without CPU access (B427).
 pub(crate) fn cpu_address(pool: &MemoryPoolRecord) -> u64 {
-    let hidden = NVNmemoryPoolFlags(pool.flags).contains(NVNmemoryPoolFlags::CPU_NO_ACCESS);
-    if hidden { 0 } else { pool.storage }
+    let flags = NVNmemoryPoolFlags(pool.flags);
+    if flags.contains(NVNmemoryPoolFlags::CPU_NO_ACCESS) { 0 } else { storage(pool) }
+}
+
+/// Host address of the pool's bytes, whoever may see them; a virtual pool keeps its range from then on (B115).
+pub(crate) fn storage(pool: &MemoryPoolRecord) -> u64 {
+    match NVNmemoryPoolFlags(pool.flags).contains(NVNmemoryPoolFlags::VIRTUAL) {
+        true => host::pools::virtual_cpu_address(pool.id),
+        false => pool.storage,
+    }
+}
+
+/// The pool's GPU address, given to the guest: shaders may reach the pool from now on (B115, B642).
+fn gpu_address(pool: &MemoryPoolRecord) -> u64 {
+    host::pools::give_out(pool.id);
+    pool.gpu_address
 }
 
 accessors! {
     NVNmemoryPool as MemoryPoolRecord;
     get nvnMemoryPoolMap -> *mut core::ffi::c_void: |p| pointer(cpu_address(p));
-    get nvnMemoryPoolGetBufferAddress -> NVNbufferAddress: |p| p.gpu_address;
+    get nvnMemoryPoolGetBufferAddress -> NVNbufferAddress: |p| gpu_address(p);
     get nvnMemoryPoolGetSize -> usize: |p| p.size as usize;
     get nvnMemoryPoolGetFlags -> NVNmemoryPoolFlags: |p| NVNmemoryPoolFlags(p.flags);
 }

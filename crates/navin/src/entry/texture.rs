@@ -56,6 +56,7 @@ pub(crate) extern "C" fn nvnTextureInitialize(
     if b.packaged_data != 0 {
         copy_packaged(b.packaged_data, &pool, offset, content_size(&layout));
     }
+    host::pools::keep_range(pool.id);
     let serial = host::textures::create(&b.fields.desc(pool.id, offset));
     if serial == 0 {
         return NVN_FALSE;
@@ -94,11 +95,12 @@ fn content_size(layout: &Layout) -> u64 {
 
 /// Copies packaged data into the texture's storage, as NVN does at Initialize.
 fn copy_packaged(data: u64, pool: &MemoryPoolRecord, offset: u64, size: u64) {
+    let source = GuestPtr::<u8>::new(data).host();
     if pool.storage == 0 {
-        fault!("", "nvnTextureInitialize: packaged data for a texture in a pool without storage; not copied");
+        // SAFETY: the builder's call promises packaged data of the texture's content size.
+        host::pools::write(pool.id, offset, unsafe { std::slice::from_raw_parts(source, size as usize) });
         return;
     }
-    let source = GuestPtr::<u8>::new(data).host();
     let storage = GuestPtr::<u8>::new(pool.storage.wrapping_add(offset)).host();
     // SAFETY: the builder's call promises packaged data of the texture's content size; `place` checked that the
     // storage lies inside the pool; the two may be the same bytes, which `copy` allows.
@@ -164,7 +166,10 @@ accessors! {
         |t| NVNtextureDepthStencilMode(t.fields.depth_stencil_mode.into());
     get nvnTextureGetMemoryPool -> *mut NVNmemoryPool: |t| pointer(t.pool);
     get nvnTextureGetMemoryOffset -> isize: |t| t.offset as isize;
-    get nvnTextureGetTextureAddress -> NVNtextureAddress: |t| t.pool_gpu_address.wrapping_add(t.offset);
+    get nvnTextureGetTextureAddress -> NVNtextureAddress: |t| {
+        host::pools::give_out(t.pool_id);
+        t.pool_gpu_address.wrapping_add(t.offset)
+    };
     get nvnTextureGetStorageSize -> i32: |t| i32::try_from(t.storage_size).unwrap_or(i32::MAX);
     get nvnTextureGetZCullStorageSize -> usize: |_t| zcull_storage_size();
     get nvnTextureGetStorageClass -> NVNstorageClass: |_t| storage_class();

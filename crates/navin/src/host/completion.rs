@@ -102,7 +102,12 @@ impl Timeline for Driver {
         }
     }
 
-    fn write(&self, _ticket: Ticket, record: Completion) {
+    fn write(&self, ticket: Ticket, record: Completion) {
+        // What waited for this work goes now, whether or not anything is submitted again (B650).
+        if self.context.waiting_for_release() > 0 {
+            self.context.queue().collect();
+        }
+        self.pools.collect(self, ticket);
         for write in record.writes {
             match write {
                 Write::Event(signal) => self.signal(&signal),

@@ -23,6 +23,9 @@ const CONTROL_BYTES: usize = 0x7C8;
 
 type Bytes = Box<[u8]>;
 
+/// The shaders of a stage beside the usual one; `None` for what could not be made.
+type Variants = HashMap<(Types, Extras), Option<Arc<Shader>>>;
+
 /// One stage of a program, translated.
 pub(crate) struct ProgramStage {
     /// The program's serial.
@@ -40,7 +43,7 @@ pub(crate) struct ProgramStage {
     shader: Arc<Shader>,
     control: Box<[u8]>,
     code: Box<[u8]>,
-    variants: Mutex<HashMap<(Types, Extras), Option<Arc<Shader>>>>,
+    variants: Mutex<Variants>,
 }
 
 bitflags::bitflags! {
@@ -398,6 +401,9 @@ fn make(
         dump(folder, program, &translation.spirv);
     }
     let interface = translation.interface;
+    if interface.uses_page_table {
+        driver.pools.exposed.walk();
+    }
     let stage = vulkan_stage(program.stage);
     let class = |kind| match kind {
         AttributeType::Sint => InputClass::Sint,

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use navin_abi::records::{TextureDesc, ViewDesc};
 use navin_abi::types::NVNcopyRegion;
 use navin_abi::{GuestPtr, fault};
+use navin_memory::tracking::Stamp;
 use navin_texture::swizzle::{Pitch, Region as SwizzleRegion};
 use navin_texture::{
     Format, FormatInfo, GobOrder, Layout, LayoutInput, PackagedLayout, Target, TextureFlags, tile, untile,
@@ -19,6 +20,7 @@ use navin_vulkan::Image;
 use parking_lot::{Mutex, RwLock};
 
 use crate::driver::{self, Driver};
+use crate::host::pools::bytes::{Bytes, Moment};
 use crate::replay::images;
 
 /// One texture.
@@ -49,15 +51,51 @@ pub(crate) enum Content {
         image: Arc<Image>,
         /// The GPU wrote the image after it was filled: its content wins over the storage's.
         gpu_written: bool,
+        /// What the image was filled from.
+        filled: Filled,
     },
     /// The device cannot make such an image; named once, reads as empty.
     Impossible,
+}
+
+/// What an image was filled from, so that writes since then can be told.
+pub(crate) enum Filled {
+    /// The storage is not looked at again: it means nothing, or no CPU writes it.
+    Unwatched,
+    /// The CPU may write it.
+    Watched(Box<Watched>),
+}
+
+/// Storage that the CPU may write, and what is known of it.
+pub(crate) struct Watched {
+    /// When it was last looked at.
+    pub(crate) looked: Moment,
+    /// Of what is mapped there, in a virtual pool.
+    pub(crate) generation: u64,
+    /// Since when writes count, of the whole.
+    pub(crate) stamp: Stamp,
+    /// The same of each level of each layer, once they differ.
+    pub(crate) parts: Option<Box<[Stamp]>>,
+    /// The same of the storage's first and last bytes, which share their pages with others', with hashes of them.
+    pub(crate) ends: [(Stamp, u64); 2],
 }
 
 impl Texture {
     /// Whether the image holds what the GPU wrote and the storage does not.
     pub(crate) fn gpu_written(&self) -> bool {
         matches!(&*self.content.lock(), Content::Image { gpu_written: true, .. })
+    }
+
+    /// The bytes of the storage; `None` when its pool is gone.
+    pub(crate) fn bytes<'a>(&self, driver: &'a Driver) -> Option<Bytes<'a>> {
+        driver.pools.bytes(self.desc.pool, self.desc.offset, self.layout.size)
+    }
+
+    /// Where a level of a layer lies in the storage.
+    pub(crate) fn part(&self, level: u32, layer: u32) -> Option<std::ops::Range<u64>> {
+        let offset = self.layout.offset(level, layer)?;
+        let size = self.layout.levels.get(level as usize)?.size;
+        Some(offset..(offset + size).min(self.layout.size))
     }
 
     /// Layers of the image: array layers, six for each cube.
@@ -274,32 +312,28 @@ pub(crate) fn write_texels(
     image_stride: u64,
     source: GuestPtr<u8>,
 ) -> bool {
-    access(
-        serial,
-        view,
-        region,
-        row_stride,
-        image_stride,
-        source,
-        |driver, texture, storage, texels, pitch, layer_bytes, rows| {
-            if texture.gpu_written() {
-                // What the GPU drew elsewhere in the texture has to be in storage first: storage is then the newest.
-                driver.store(texture);
-            }
-            for (n, layer) in texels.layers.clone().enumerate() {
-                let Some(offset) = texture.layout.offset(texels.level as u32, layer) else { return false };
-                let from = &rows[n * pitch.slice..n * pitch.slice + layer_bytes];
-                let level = &texture.layout.levels[texels.level];
-                if tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, texels.region, from, pitch).is_err()
-                {
-                    return false;
-                }
-            }
-            texture.storage_written.store(true, Ordering::Release);
-            driver.textures.writes.fetch_add(1, Ordering::Release);
-            true
-        },
-    )
+    let Some(copy) = TexelCopy::new(serial, view, region, row_stride, image_stride, source) else { return false };
+    let TexelCopy { driver, texture, texels, pitch, layer_bytes, rows } = copy;
+    if texture.gpu_written() {
+        // What the GPU drew elsewhere in the texture has to be in storage first: storage is then the newest.
+        driver.store(&texture);
+    }
+    let Some(bytes) = texture.bytes(driver) else { return false };
+    for (n, layer) in texels.layers.clone().enumerate() {
+        let Some(range) = texture.part(texels.level as u32, layer) else { return false };
+        let from = &rows[n * pitch.slice..n * pitch.slice + layer_bytes];
+        let level = &texture.layout.levels[texels.level];
+        let mut written = false;
+        bytes.update(range, |storage| {
+            written = tile(storage, level, GobOrder::TegraX1, texels.region, from, pitch).is_ok();
+        });
+        if !written {
+            return false;
+        }
+    }
+    texture.storage_written.store(true, Ordering::Release);
+    driver.textures.writes.fetch_add(1, Ordering::Release);
+    true
 }
 
 /// Copies texels out of the texture into the guest's rows (`nvnTextureReadTexels`); strides of 0 are tight.
@@ -311,67 +345,70 @@ pub(crate) fn read_texels(
     image_stride: u64,
     destination: GuestPtr<u8>,
 ) -> bool {
-    access(
-        serial,
-        view,
-        region,
-        row_stride,
-        image_stride,
-        destination,
-        |driver, texture, storage, texels, pitch, layer_bytes, rows| {
-            if texture.gpu_written() {
-                driver.store(texture);
-            }
-            for (n, layer) in texels.layers.clone().enumerate() {
-                let Some(offset) = texture.layout.offset(texels.level as u32, layer) else { return false };
-                let to = &mut rows[n * pitch.slice..n * pitch.slice + layer_bytes];
-                let level = &texture.layout.levels[texels.level];
-                if untile(to, pitch, &storage[offset as usize..], level, GobOrder::TegraX1, texels.region).is_err() {
-                    return false;
-                }
-            }
-            true
-        },
-    )
-}
-
-/// The storage and the guest's rows of a texel copy, checked, for `copy`.
-fn access(
-    serial: u64,
-    view: Option<ViewDesc>,
-    region: &NVNcopyRegion,
-    row_stride: u64,
-    image_stride: u64,
-    guest: GuestPtr<u8>,
-    copy: impl FnOnce(&'static Driver, &Arc<Texture>, &mut [u8], &Texels, Pitch, usize, &mut [u8]) -> bool,
-) -> bool {
-    let Some(driver) = driver::get() else { return false };
-    let Some(texture) = driver.textures.get(serial) else { return false };
-    let prepared = texture.texels(view, region).and_then(|texels| {
-        let (pitch, layer, total) = rows(&texture, &texels, row_stride, image_stride)?;
-        let storage = driver.pools.cpu_range(texture.address, texture.layout.size)?;
-        Some((texels, pitch, layer, total, storage))
-    });
-    let (Some((texels, pitch, layer, total, storage)), false) = (prepared, guest.is_null()) else {
-        fault!(
-            key = serial,
-            "B433",
-            "texels of texture {serial}: region {}x{}x{} at ({}, {}, {}), strides {row_stride} and {image_stride}, or null rows: not copied",
-            region.width,
-            region.height,
-            region.depth,
-            region.xoffset,
-            region.yoffset,
-            region.zoffset
-        );
+    let Some(copy) = TexelCopy::new(serial, view, region, row_stride, image_stride, destination) else {
         return false;
     };
-    // SAFETY: `cpu_range` gives a range inside a live pool's storage; the guest does not touch these texels during
-    // its own call.
-    let storage = unsafe { std::slice::from_raw_parts_mut(storage.as_ptr(), texture.layout.size as usize) };
-    // SAFETY: the guest's call promises rows of the region's size at its strides.
-    let rows = unsafe { std::slice::from_raw_parts_mut(guest.host(), total) };
-    copy(driver, &texture, storage, &texels, pitch, layer, rows)
+    let TexelCopy { driver, texture, texels, pitch, layer_bytes, rows } = copy;
+    if texture.gpu_written() {
+        driver.store(&texture);
+    }
+    let Some(bytes) = texture.bytes(driver) else { return false };
+    for (n, layer) in texels.layers.clone().enumerate() {
+        let Some(range) = texture.part(texels.level as u32, layer) else { return false };
+        let to = &mut rows[n * pitch.slice..n * pitch.slice + layer_bytes];
+        let level = &texture.layout.levels[texels.level];
+        if untile(to, pitch, &bytes.read(range), level, GobOrder::TegraX1, texels.region).is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+/// A copy between a texture and the guest's rows, checked.
+struct TexelCopy<'a> {
+    driver: &'static Driver,
+    texture: Arc<Texture>,
+    texels: Texels,
+    pitch: Pitch,
+    /// Bytes of the rows of one layer.
+    layer_bytes: usize,
+    rows: &'a mut [u8],
+}
+
+impl TexelCopy<'_> {
+    fn new(
+        serial: u64,
+        view: Option<ViewDesc>,
+        region: &NVNcopyRegion,
+        row_stride: u64,
+        image_stride: u64,
+        guest: GuestPtr<u8>,
+    ) -> Option<Self> {
+        let driver = driver::get()?;
+        let texture = driver.textures.get(serial)?;
+        let prepared = texture.texels(view, region).and_then(|texels| {
+            let (pitch, layer_bytes, total) = rows(&texture, &texels, row_stride, image_stride)?;
+            texture.bytes(driver)?;
+            Some((texels, pitch, layer_bytes, total))
+        });
+        let (Some((texels, pitch, layer_bytes, total)), false) = (prepared, guest.is_null()) else {
+            fault!(
+                key = serial,
+                "B433",
+                "texels of texture {serial}: region {}x{}x{} at ({}, {}, {}), strides {row_stride} and {image_stride}, or null rows: not copied",
+                region.width,
+                region.height,
+                region.depth,
+                region.xoffset,
+                region.yoffset,
+                region.zoffset
+            );
+            return None;
+        };
+        // SAFETY: the guest's call promises rows of the region's size at its strides.
+        let rows = unsafe { std::slice::from_raw_parts_mut(guest.host(), total) };
+        Some(Self { driver, texture, texels, pitch, layer_bytes, rows })
+    }
 }
 
 #[cfg(test)]

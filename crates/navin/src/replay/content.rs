@@ -1,23 +1,34 @@
 //! Where a texture's content is: one question, asked in one place.
 //!
-//! The hardware has one memory; Navin has the guest's storage and a Vulkan image. The rules of this stage: an
-//! image is filled from the storage at its first use; storage that the guest says it wrote (texel writes, flushed
-//! ranges) is fetched again at the next use, unless the GPU has written the image since; what the GPU wrote stays
-//! in the image until somebody reads it.
+//! The hardware has one memory; Navin has the guest's storage and a Vulkan image. The rules:
+//!
+//! - An image is filled from the storage at its first use. What a pool held when it was made is its textures' content
+//!   too (B315); storage that means nothing is left out ([`is_seeded`]).
+//! - What the GPU wrote stays in the image until somebody reads texels; until then no CPU write is looked at.
+//! - Storage that the CPU writes is watched from the fill on ([`Filled`]): when anything was written anywhere since
+//!   the last look, the texture's pages are asked, and the levels and layers on written pages are filled again.
+//!   Tracking knows whole pages only, so at the storage's two ends, where others' bytes share the page, the texture's
+//!   own bytes are compared. In a virtual pool pages that were mapped anew count as written (B118).
+//! - Where nothing is tracked, storage is fetched again when the guest says that it wrote it (texel writes, flushed
+//!   ranges).
 
+use std::hash::Hasher;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ash::vk;
 use navin_abi::fault;
+use navin_memory::tracking::Stamp;
 use navin_texture::swizzle::Pitch;
-use navin_texture::{GobOrder, LevelLayout, Region, tile, untile};
+use navin_texture::{GobOrder, LevelLayout, Region, TextureFlags, tile, untile};
 use navin_vulkan::{Access, Encoder, Image, Readback};
 
 use super::images;
 use crate::driver::Driver;
-use crate::host::textures::{Content, Texture};
+use crate::host::pools::bytes::Bytes;
+use crate::host::textures::{Content, Filled, Texture, Watched};
 
 /// What the texture is about to be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +50,13 @@ pub(crate) fn image_for(
     usage: Use,
 ) -> Option<Arc<Image>> {
     let mut content = texture.content.lock();
-    let stale =
+    let said =
         texture.storage_written.load(Ordering::Relaxed) && texture.storage_written.swap(false, Ordering::Acquire);
     match &mut *content {
-        Content::Image { image, gpu_written } => {
+        Content::Image { image, gpu_written, filled } => {
             let image = Arc::clone(image);
-            if stale && !*gpu_written {
-                fill(driver, encoder, texture, &image);
+            if !*gpu_written {
+                refresh(driver, encoder, texture, &image, filled, said);
             }
             *gpu_written |= usage == Use::Write;
             Some(image)
@@ -56,8 +67,8 @@ pub(crate) fn image_for(
                 *content = Content::Impossible;
                 return None;
             };
-            fill(driver, encoder, texture, &image);
-            *content = Content::Image { image: Arc::clone(&image), gpu_written: usage == Use::Write };
+            let filled = fill(driver, encoder, texture, &image);
+            *content = Content::Image { image: Arc::clone(&image), gpu_written: usage == Use::Write, filled };
             Some(image)
         }
     }
@@ -75,7 +86,7 @@ pub(crate) fn release(_driver: &Driver, texture: &Texture) {
 /// Copies what the GPU wrote back into the guest's storage: afterwards both hold the same.
 pub(crate) fn store(driver: &Driver, texture: &Arc<Texture>) {
     let mut content = texture.content.lock();
-    let Content::Image { image, gpu_written } = &mut *content else { return };
+    let Content::Image { image, gpu_written, filled } = &mut *content else { return };
     let same_bytes = images::device_format(&driver.context, texture.format).is_some_and(|d| d.same_bytes);
     if !*gpu_written || !same_bytes || texture.desc.samples > 1 {
         if *gpu_written {
@@ -89,29 +100,12 @@ pub(crate) fn store(driver: &Driver, texture: &Arc<Texture>) {
         }
         return;
     }
-    let Some(storage) = driver.pools.cpu_range(texture.address, texture.layout.size) else { return };
-    // SAFETY: inside a live pool's storage; the guest has called for these texels and does not touch them.
-    let storage = unsafe { std::slice::from_raw_parts_mut(storage.as_ptr(), texture.layout.size as usize) };
+    let Some(bytes) = texture.bytes(driver) else { return };
     match read_back(driver, texture, image) {
         Ok(levels) => {
-            for (index, level) in texture.layout.levels.iter().enumerate() {
-                let layer_bytes = level.packed_bytes() as usize;
-                let Some(bytes) = levels.get(index) else { continue };
-                for (layer, rows) in (0..texture.layers()).zip(bytes.chunks_exact(layer_bytes)) {
-                    let Some(offset) = texture.layout.offset(index as u32, layer) else { continue };
-                    let region = Region::whole(level);
-                    let pitch = Pitch::packed(level, &region);
-                    if let Err(e) = tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, region, rows, pitch)
-                    {
-                        fault!(
-                            key = texture.serial,
-                            "B403",
-                            "texture {}: level {index} cannot be stored ({e})",
-                            texture.serial
-                        );
-                    }
-                }
-            }
+            bytes.update(0..texture.layout.size, |storage| store_levels(texture, &levels, storage));
+            // The image holds the same: what is written from here on is news.
+            *filled = watched(driver, &bytes, texture.layout.size);
             *gpu_written = false;
         }
         Err(e) => {
@@ -121,6 +115,27 @@ pub(crate) fn store(driver: &Driver, texture: &Arc<Texture>) {
                 "texture {} cannot be read back ({e}): guest memory keeps its bytes",
                 texture.serial
             );
+        }
+    }
+}
+
+/// Puts the rows of all levels into storage order.
+fn store_levels(texture: &Texture, levels: &[Vec<u8>], storage: &mut [u8]) {
+    for (index, level) in texture.layout.levels.iter().enumerate() {
+        let layer_bytes = level.packed_bytes() as usize;
+        let Some(bytes) = levels.get(index) else { continue };
+        for (layer, rows) in (0..texture.layers()).zip(bytes.chunks_exact(layer_bytes)) {
+            let Some(offset) = texture.layout.offset(index as u32, layer) else { continue };
+            let region = Region::whole(level);
+            let pitch = Pitch::packed(level, &region);
+            if let Err(e) = tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, region, rows, pitch) {
+                fault!(
+                    key = texture.serial,
+                    "B403",
+                    "texture {}: level {index} cannot be stored ({e})",
+                    texture.serial
+                );
+            }
         }
     }
 }
@@ -165,9 +180,156 @@ fn make(driver: &Driver, texture: &Texture) -> Option<Arc<Image>> {
     }
 }
 
-/// Copies the whole storage into the image.
-fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<Image>) {
-    let Some(device) = images::device_format(&driver.context, texture.format) else { return };
+/// Whether a texture begins with what its storage holds. Not where the storage has another form than Vulkan's
+/// (samples, packed depth and stencil); and in pools that the CPU never reaches not where the bytes mean nothing
+/// without the hardware's own tables (B315): depth and stencil, sparse textures, compressible ones (B316: the flag
+/// is a hint in every other pool).
+fn is_seeded(texture: &Texture, bytes: &Bytes<'_>, same_bytes: bool) -> bool {
+    if !same_bytes || texture.desc.samples > 1 {
+        return false;
+    }
+    let flags = TextureFlags::from_bits_retain(texture.desc.flags.raw() as u32);
+    bytes.cpu_writes()
+        || !(images::is_depth(texture.format) || flags.intersects(TextureFlags::SPARSE | TextureFlags::COMPRESSIBLE))
+}
+
+/// Copies the whole storage into the image, or begins it with zeroes.
+fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<Image>) -> Filled {
+    let Some(device) = images::device_format(&driver.context, texture.format) else { return Filled::Unwatched };
+    let size = texture.layout.size;
+    // Storage that is not (or no longer) there reads 0 (B212).
+    let bytes = texture.bytes(driver).filter(|bytes| is_seeded(texture, bytes, device.same_bytes));
+    let Some(bytes) = bytes else {
+        clear(driver, encoder, texture, image);
+        return Filled::Unwatched;
+    };
+    let filled = watched(driver, &bytes, size);
+    let storage = bytes.read(0..size);
+    if !bytes.cpu_writes() && storage.iter().all(|byte| *byte == 0) {
+        clear(driver, encoder, texture, image);
+        return filled;
+    }
+    encoder.barrier(Access::All, Access::Transfer);
+    for_each_part(texture, |_, part| {
+        upload(driver, encoder, texture, image, &part, &storage[part.range.start as usize..part.range.end as usize]);
+    });
+    encoder.barrier(Access::Transfer, Access::All);
+    driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
+    filled
+}
+
+/// Watches the storage from here on; the image is to be filled from what is read after this (B412).
+fn watched(driver: &Driver, bytes: &Bytes<'_>, size: u64) -> Filled {
+    if !bytes.cpu_writes() {
+        return Filled::Unwatched;
+    }
+    let (looked, generation) = (driver.pools.moment(), bytes.generation());
+    let stamp = bytes.watch(0..size);
+    let (head, tail) = bytes.ends(size);
+    let ends = [head, tail].map(|end| (stamp, hash(&bytes.read(end))));
+    Filled::Watched(Box::new(Watched { looked, generation, stamp, parts: None, ends }))
+}
+
+/// Fills again what was written since the last time; `said`: the guest says that it wrote some of it.
+fn refresh(
+    driver: &Driver,
+    encoder: &mut Encoder,
+    texture: &Texture,
+    image: &Arc<Image>,
+    filled: &mut Filled,
+    said: bool,
+) {
+    let Filled::Watched(watched) = filled else { return };
+    let now = driver.pools.moment();
+    if !said && watched.looked == now {
+        return;
+    }
+    let size = texture.layout.size;
+    let Some(bytes) = texture.bytes(driver) else { return };
+    watched.looked = now;
+    let generation = std::mem::replace(&mut watched.generation, bytes.generation());
+    // Where nothing is tracked the guest's word counts, for the whole texture.
+    let everything = said && !bytes.is_tracked();
+    let changed = |range: Range<u64>, stamp| {
+        !range.is_empty() && (bytes.remapped_since(range.clone(), generation) || bytes.written_since(range, stamp))
+    };
+    let oldest =
+        watched.parts.as_ref().map_or(watched.stamp, |parts| parts.iter().copied().fold(watched.stamp, Stamp::min));
+    if !everything && !changed(0..size, oldest.min(watched.ends[0].0).min(watched.ends[1].0)) {
+        return;
+    }
+    // Pages that lie in the storage whole are believed; of the two at its ends only the texture's own bytes count.
+    let (head, tail) = bytes.ends(size);
+    let own = head.end..tail.start;
+    let mut at_end = [false; 2];
+    for ((end, known), written) in [head, tail].into_iter().zip(&mut watched.ends).zip(&mut at_end) {
+        if changed(end.clone(), known.0) {
+            let stamp = bytes.watch(end.clone());
+            let hash = hash(&bytes.read(end));
+            *written = hash != known.1;
+            *known = (stamp, hash);
+        }
+    }
+    let mut filling = false;
+    for_each_part(texture, |number, part| {
+        let inside = part.range.start.max(own.start)..part.range.end.min(own.end);
+        let stamp = watched.parts.as_ref().map_or(watched.stamp, |parts| parts[number]);
+        let written = everything
+            || at_end[0] && part.range.start < own.start
+            || at_end[1] && part.range.end > own.end
+            || changed(inside.clone(), stamp);
+        if !written {
+            return;
+        }
+        if !filling {
+            encoder.barrier(Access::All, Access::Transfer);
+            filling = true;
+        }
+        if !inside.is_empty() {
+            let stamp = bytes.watch(inside);
+            let all = texture.layout.levels.len() * texture.layers() as usize;
+            watched.parts.get_or_insert_with(|| vec![watched.stamp; all].into())[number] = stamp;
+        }
+        upload(driver, encoder, texture, image, &part, &bytes.read(part.range.clone()));
+    });
+    if filling {
+        encoder.barrier(Access::Transfer, Access::All);
+        driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
+        driver.counters.texture_refills.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A hash of a few kilobytes at a texture's end.
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// A level of a layer in storage.
+struct Part<'a> {
+    level: &'a LevelLayout,
+    index: u32,
+    layer: u32,
+    /// Bytes of the storage.
+    range: Range<u64>,
+}
+
+/// Calls `each` for every level of every layer that has a place in storage, with its number.
+fn for_each_part(texture: &Texture, mut each: impl FnMut(usize, Part<'_>)) {
+    let mut number = 0;
+    for (index, level) in (0..).zip(&texture.layout.levels) {
+        for layer in 0..texture.layers() {
+            if let Some(range) = texture.part(index, layer) {
+                each(number, Part { level, index, layer, range });
+            }
+            number += 1;
+        }
+    }
+}
+
+/// Begins an image with zeroes, as fresh memory has them.
+fn clear(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<Image>) {
     let range = vk::ImageSubresourceRange {
         aspect_mask: image.aspects(),
         base_mip_level: 0,
@@ -176,45 +338,31 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
         layer_count: vk::REMAINING_ARRAY_LAYERS,
     };
     encoder.barrier(Access::All, Access::Transfer);
-    let readable = device.same_bytes && texture.desc.samples <= 1;
-    let storage = readable.then(|| driver.pools.cpu_range(texture.address, texture.layout.size)).flatten();
-    let Some(storage) = storage else {
-        // Samples and packed depth-stencil have another form in storage, which only the hardware writes: begin
-        // with zeros, as fresh memory has them. The same for storage that is not (or no longer) there (B212).
-        if image.aspects().contains(vk::ImageAspectFlags::COLOR) {
-            if !texture.format.is_compressed() {
-                encoder.clear_image(image, vk::ClearColorValue::default(), range);
-            }
-        } else {
-            encoder.clear_depth_stencil_image(image, 0.0, 0, range);
-        }
-        encoder.barrier(Access::Transfer, Access::All);
-        return;
-    };
-    // SAFETY: `cpu_range` gives a range inside a live pool's storage. The guest may write it meanwhile, as it may
-    // while a GPU reads it; the bytes are only copied, never interpreted.
-    let bytes = unsafe { std::slice::from_raw_parts(storage.as_ptr(), texture.layout.size as usize) };
-    for (index, level) in texture.layout.levels.iter().enumerate() {
-        for layer in 0..texture.layers() {
-            let Some(offset) = texture.layout.offset(index as u32, layer) else { continue };
-            upload_level(encoder, texture, image, level, index as u32, layer, &bytes[offset as usize..]);
-        }
+    if texture.format.is_compressed() {
+        // Vulkan clears no blocks.
+        for_each_part(texture, |_, part| {
+            let zeroes = vec![0; (part.range.end - part.range.start) as usize];
+            upload(driver, encoder, texture, image, &part, &zeroes);
+        });
+    } else if image.aspects().contains(vk::ImageAspectFlags::COLOR) {
+        encoder.clear_image(image, vk::ClearColorValue::default(), range);
+    } else {
+        encoder.clear_depth_stencil_image(image, 0.0, 0, range);
     }
     encoder.barrier(Access::Transfer, Access::All);
-    driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
-    driver.counters.texture_upload_bytes.fetch_add(texture.layout.size, Ordering::Relaxed);
 }
 
 /// Untiles one level of one layer into transient memory and copies it from there.
-fn upload_level(
+fn upload(
+    driver: &Driver,
     encoder: &mut Encoder,
     texture: &Texture,
     image: &Arc<Image>,
-    level: &LevelLayout,
-    index: u32,
-    layer: u32,
+    part: &Part<'_>,
     storage: &[u8],
 ) {
+    let Part { level, index, layer, .. } = *part;
+    driver.counters.texture_upload_bytes.fetch_add(level.size, Ordering::Relaxed);
     let row = level.row_bytes();
     let size = level.packed_bytes();
     // Copies want offsets that are multiples of the texel size and of 4.

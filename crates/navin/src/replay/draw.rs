@@ -10,6 +10,7 @@ use navin_abi::fault;
 use navin_command::record::immediate::ElementMode;
 use navin_command::record::limits::{Budget, MAX_DRAWS, Runaway};
 use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
+use navin_memory::Lookup;
 use navin_shader::{AttributeType, HandleSource, ImageAccess};
 use navin_texture::{Class, Format};
 use navin_vulkan::{BufferRange, DrawError, IndexBuffer, InputAssembly, Shader};
@@ -20,7 +21,8 @@ use super::convert::{self, Topology};
 use super::images;
 use super::rewrite::{REWRITE_LIMIT, rewritten};
 use super::state::{COMPUTE, Dirty, Range, StageDirty};
-use super::{Engine, Piece};
+use super::{Engine, Piece, Seen};
+use crate::host::pools::resolve::Absent;
 use crate::host::programs::{Extras, ProgramStage, Types, nvn_stage, vulkan_stage};
 
 /// The graphics stages in NVN's numbers with Vulkan's names.
@@ -35,6 +37,9 @@ const GRAPHICS: [(usize, navin_vulkan::Stage); 5] = [
 /// Smallest size that uniform ranges are bound with: the GPU rounds up to it, and programs rely on reading what
 /// lies behind a shorter range.
 const UNIFORM_GRANULARITY: u64 = 256;
+
+/// The pieces of a range with their sizes; `None` for one where nothing is mapped.
+pub(crate) type Pieces = SmallVec<[(Option<BufferRange>, u64); 1]>;
 
 impl Piece<'_> {
     /// Draws vertices in order.
@@ -209,16 +214,9 @@ impl Piece<'_> {
 
     /// Binds an index buffer; how many indices of `size` bytes there are, up to `bytes` and the pool's end.
     fn bind_indices(&mut self, address: u64, bytes: u64, (kind, size): (vk::IndexType, u64)) -> Option<u32> {
-        match self.driver.pools.resolve(address, bytes) {
-            Some(range) => {
-                self.encoder.set_index_buffer(Some(IndexBuffer { range, kind }));
-                Some(u32::try_from(range.size / size).unwrap_or(u32::MAX))
-            }
-            None => {
-                fault!(key = address, "", "an index buffer at {address:#x} is in no memory pool: draw left out");
-                None
-            }
-        }
+        let range = self.resolve(Range { address, size: bytes }, "an index buffer")?;
+        self.encoder.set_index_buffer(Some(IndexBuffer { range, kind }));
+        Some(u32::try_from(range.size / size).unwrap_or(u32::MAX))
     }
 
     /// The index that restarts primitives, where it is not the one that Vulkan has for indices of this size.
@@ -227,19 +225,51 @@ impl Piece<'_> {
         self.state.primitive_restart.filter(|index| *index != all_ones)
     }
 
-    /// A range of GPU addresses as a buffer range; a fault line where nothing is.
+    /// A range of GPU addresses as a buffer range, cut where the memory ends that lies side by side. `None` where
+    /// nothing is, which reads 0: named, but for the unmapped pages of a virtual pool (B113).
     pub(crate) fn resolve(&self, range: Range, what: &str) -> Option<BufferRange> {
-        let resolved = self.driver.pools.resolve(range.address, range.size);
-        if resolved.is_none() {
+        self.resolve_or(range, what).ok()
+    }
+
+    /// As [`resolve`](Self::resolve), telling what is there instead.
+    pub(crate) fn resolve_or(&self, range: Range, what: &str) -> Result<BufferRange, Absent> {
+        let mut addresses = self.addresses.borrow_mut();
+        let found = addresses.resolve(range.address, range.size);
+        let pools = &self.driver.pools;
+        let resolved = pools.range_of(&self.driver.context, found, range.size, self.submission);
+        if resolved == Err(Absent::Nowhere) {
             fault!(
                 key = range.address,
                 "B113",
-                "{what} at GPU address {:#x}, {} bytes: in no memory pool",
+                "{what} at GPU address {:#x}, {} bytes: {}",
                 range.address,
-                range.size
+                range.size,
+                pools.near(range.address)
             );
         }
         resolved
+    }
+
+    /// All of a range, in pieces that lie side by side, each with its size; `None` in one where nothing is mapped
+    /// (B113). Nothing, with a fault line, for a range that leaves its pool.
+    pub(crate) fn pieces(&self, range: Range, what: &str) -> Option<Pieces> {
+        let mut pieces = SmallVec::new();
+        let mut done = 0;
+        while done < range.size {
+            let left = Range { address: range.address.wrapping_add(done), size: range.size - done };
+            let (nothing, size) = match self.addresses.borrow_mut().resolve(left.address, left.size) {
+                Lookup::Unmapped { remaining, .. } => (true, remaining),
+                found => (false, found.memory().map_or(left.size, |memory| memory.remaining.min(left.size))),
+            };
+            let piece = match self.resolve_or(Range { size, ..left }, what) {
+                Err(Absent::Unmapped) if nothing => (None, size),
+                Ok(found) => (Some(found), found.size),
+                Err(_) => return None,
+            };
+            done += piece.1;
+            pieces.push(piece);
+        }
+        Some(pieces)
     }
 
     /// As [`resolve`](Self::resolve), for what is read or written whole: a range that leaves its pool is none.
@@ -384,8 +414,12 @@ impl Piece<'_> {
         if program.interface.textures.is_empty() && program.interface.images.is_empty() {
             return;
         }
-        let now = (self.driver.descriptors.generation(), self.driver.textures.writes());
-        let registered = now.0 != self.seen[stage].0;
+        let now = Seen {
+            registrations: self.driver.descriptors.generation(),
+            said: self.driver.textures.writes(),
+            moment: self.driver.pools.moment(),
+        };
+        let registered = now.registrations != self.seen[stage].registrations;
         let changed = registered || state.dirty.intersects(StageDirty::HANDLES | StageDirty::PROGRAM);
         if !changed && now == self.seen[stage] {
             return;
@@ -395,36 +429,37 @@ impl Piece<'_> {
         if registered {
             self.state.stages[stage].dirty |= StageDirty::HANDLES;
         }
-        let (texture_base, sampler_base) = self.bases(now.0);
+        let (texture_base, sampler_base) = self.bases(now.registrations);
         let state = &self.state.stages[stage];
         let layout = program.layout;
         for texture in &interface.textures {
             match texture.handle {
-                HandleSource::Bindless => self.residency.everything(self.driver, &mut self.encoder),
+                HandleSource::Bindless => self.residency.everything(self.driver, &mut self.encoder, now),
                 HandleSource::Bound(word) => {
                     let slot = word.wrapping_sub(layout.texture_first_word) / layout.texture_word_stride.max(1);
                     let Some(handle) = state.textures.get(slot as usize) else { continue };
                     let id = texture_base.saturating_add(handle & 0xF_FFFF);
-                    if let Some(texture) = self.residency.texture(self.driver, &mut self.encoder, id, false, now.0)
-                        && texture.storage_written.load(Ordering::Relaxed)
-                    {
+                    let registrations = now.registrations;
+                    let texture = self.residency.texture(self.driver, &mut self.encoder, id, false, registrations);
+                    if let Some(texture) = texture {
                         content::image_for(self.driver, &mut self.encoder, texture, Use::Read);
                     }
                     if changed {
-                        self.residency.sampler(self.driver, sampler_base.saturating_add(handle >> 20), now.0);
+                        let id = sampler_base.saturating_add(handle >> 20);
+                        self.residency.sampler(self.driver, id, registrations);
                     }
                 }
             }
         }
         for image in &interface.images {
             let HandleSource::Bound(word) = image.handle else {
-                self.residency.everything(self.driver, &mut self.encoder);
+                self.residency.everything(self.driver, &mut self.encoder, now);
                 continue;
             };
             let slot = word.wrapping_sub(layout.image_first_word);
             let Some(handle) = state.images.get(slot as usize) else { continue };
             let id = texture_base.saturating_add(handle & 0xF_FFFF);
-            if let Some(texture) = self.residency.texture(self.driver, &mut self.encoder, id, true, now.0) {
+            if let Some(texture) = self.residency.texture(self.driver, &mut self.encoder, id, true, now.registrations) {
                 let usage = if image.access.intersects(ImageAccess::STORE | ImageAccess::ATOMIC) {
                     Use::Write
                 } else {

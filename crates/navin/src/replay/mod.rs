@@ -21,7 +21,9 @@ mod rewrite;
 mod shader_state;
 pub(crate) mod state;
 mod transfer;
+mod unsupported;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
@@ -37,6 +39,7 @@ use navin_command::Stream;
 use navin_command::record::limits::Budget;
 use navin_command::record::payload::{BufferRange, TextureRef};
 use navin_command::record::{Record, RecordReader};
+use navin_memory::AddressReader;
 use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
 use navin_vulkan::{Access, Encoder};
 
@@ -45,6 +48,7 @@ use self::residency::Residency;
 use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
 use crate::driver::Driver;
 use crate::host::completion::{Completion, Origin, Write};
+use crate::host::pools::bytes::Moment;
 use crate::host::programs::Program;
 use crate::host::textures::Texture;
 
@@ -74,6 +78,17 @@ pub(crate) struct Replayer {
     drops: u64,
     reported: Reported,
     presenter: present::Presenter,
+    /// Looks GPU addresses up.
+    addresses: RefCell<AddressReader>,
+}
+
+/// What may change under a bound handle: registrations, storage that the guest says it wrote, storage that is noticed
+/// to be written or mapped anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    registrations: u64,
+    said: u64,
+    moment: Moment,
 }
 
 /// The replay of one piece.
@@ -85,13 +100,17 @@ pub(crate) struct Piece<'a> {
     pub(crate) reported: &'a mut Reported,
     /// Where this piece reports counters.
     pub(crate) reports: Vec<u64>,
+    /// Looks GPU addresses up.
+    pub(crate) addresses: &'a RefCell<AddressReader>,
+    /// The number that the submission will have.
+    pub(crate) submission: u64,
     /// Window origin and depth mode of the device, as they were when the piece began.
     pub(crate) lower_left: bool,
     pub(crate) minus_w: bool,
     /// Size that all targets have in common.
     pub(crate) target_extent: (u32, u32),
-    /// Registrations and storage writes seen when each stage's handles were last resolved.
-    seen: [(u64, u64); STAGES],
+    /// What had changed when each stage's handles were last resolved.
+    seen: [Seen; STAGES],
     /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
     bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
@@ -112,6 +131,7 @@ impl Replayer {
             drops: 0,
             reported: Reported::default(),
             presenter: present::Presenter::new(driver),
+            addresses: RefCell::new(driver.pools.reader()),
         }
     }
 
@@ -155,6 +175,7 @@ impl Replayer {
 
     /// Copies a texture's image into the guest's storage and waits for it.
     pub(crate) fn store(&mut self, texture: &Arc<Texture>) {
+        let _replaying = self.driver.pools.replaying();
         content::store(self.driver, texture);
     }
 
@@ -165,6 +186,9 @@ impl Replayer {
             // The device is gone.
             return Executed::default();
         }
+        // What the guest wrote before it submitted is known from here on.
+        driver.pools.tracking.fetch();
+        driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
         self.residency.collect(driver, driver.context.queue().completed());
         let encoder = match driver.context.queue().begin() {
             Ok(encoder) => encoder,
@@ -188,7 +212,9 @@ impl Replayer {
             lower_left: driver.modes.lower_left(),
             minus_w: driver.modes.minus_w(),
             target_extent: (0, 0),
-            seen: [(0, 0); STAGES],
+            seen: [Seen::default(); STAGES],
+            addresses: &self.addresses,
+            submission: driver.context.queue().submitted() + 1,
             bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
             arrival,
@@ -233,11 +259,13 @@ impl Executor for Replayer {
     type Present = present::Present;
 
     fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket, arrival: u64) -> Executed {
+        let _replaying = self.driver.pools.replaying();
         // One Vulkan queue: submission order and the barrier at each piece's start order it behind everything.
         self.run(queue, &work, arrival)
     }
 
     fn present(&mut self, _queue: QueueId, present: present::Present, after: Ticket) {
+        let _replaying = self.driver.pools.replaying();
         self.presenter.present(self.driver, present, after);
     }
 
@@ -271,7 +299,8 @@ impl Piece<'_> {
         let ticket = submit(self.driver, std::mem::replace(&mut self.encoder, fresh));
         self.reported.submitted(&mut self.reports, ticket.unwrap_or(0));
         self.state.invalidate();
-        self.seen = [(0, 0); STAGES];
+        self.seen = [Seen::default(); STAGES];
+        self.submission = self.driver.context.queue().submitted() + 1;
         self.begin();
         ticket
     }
@@ -578,16 +607,16 @@ impl Piece<'_> {
             }
 
             // No Vulkan form, or for a later stage. Named when it would change the picture.
-            Record::SetSubpixelPrecisionBias(bias) => self.without_effect(bias != 0, record),
-            Record::SetConservativeRasterEnable(enable) => self.without_effect(enable != 0, record),
+            Record::SetSubpixelPrecisionBias(bias) => unsupported::without_effect(bias != 0, record),
+            Record::SetConservativeRasterEnable(enable) => unsupported::without_effect(enable != 0, record),
             Record::SetViewportSwizzles(_, swizzles) => {
                 // POSITIVE_X, Y, Z, W in their places: 0, 2, 4, 6.
-                self.without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
+                unsupported::without_effect(swizzles.iter().any(|swizzle| *swizzle & 0xFFFF != 0x6420), record);
             }
             Record::SetConservativeRasterDilate(_)
             | Record::BindCoverageModulationTable(_)
             | Record::SetInnerTessellationLevels(_)
-            | Record::SetOuterTessellationLevels(_) => self.without_effect(true, record),
+            | Record::SetOuterTessellationLevels(_) => unsupported::without_effect(true, record),
             Record::DrawTransformFeedback(..)
             | Record::BindSeparateTextures(..)
             | Record::BindSeparateSamplers(..)
@@ -596,15 +625,7 @@ impl Piece<'_> {
             | Record::BeginTransformFeedback(_)
             | Record::EndTransformFeedback(_)
             | Record::PauseTransformFeedback(_)
-            | Record::ResumeTransformFeedback(_) => self.without_effect(true, record),
-        }
-    }
-
-    /// Names a command that does nothing here, once.
-    fn without_effect(&self, matters: bool, record: &Record<'_>) {
-        if matters {
-            let key = record.name().bytes().fold(0u64, |key, b| key.wrapping_mul(31).wrapping_add(u64::from(b)));
-            fault!(key = key, "", "nvnCommandBuffer{} is not replayed: without effect", record.name());
+            | Record::ResumeTransformFeedback(_) => unsupported::without_effect(true, record),
         }
     }
 

@@ -149,7 +149,7 @@ impl Piece<'_> {
             NVNcounterType::TIMESTAMP_TOP => self.encoder.report_counter(None, true, place),
             // Four words: what the coarse depth test culled. There is none here, so nothing was.
             NVNcounterType::ZCULL_STATS => self.encoder.report_zeros(place),
-            // Nothing is captured (see `transform_feedback`), so nothing is written.
+            // Nothing is captured (`unsupported` says why), so nothing is written.
             NVNcounterType::TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN => self.encoder.report_counter(None, false, place),
             _ => match counter_of(kind) {
                 Some(counter) => {

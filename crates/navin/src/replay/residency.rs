@@ -13,6 +13,7 @@ use navin_resources::{DeferredRelease, SlotAllocator};
 use navin_vulkan::{Encoder, Sampler, SamplerDesc, View, ViewKind, vk};
 use rustc_hash::FxHashMap;
 
+use super::Seen;
 use super::content::{self, Use};
 use super::images;
 use crate::driver::Driver;
@@ -40,8 +41,8 @@ pub(crate) struct Residency {
     samplers: FxHashMap<u32, (u64, u64)>,
     sampler_slots: FxHashMap<SamplerKey, u32>,
     next_sampler_slot: u32,
-    /// Registrations seen when everything was last made resident for a program with computed handles.
-    everything_at: u64,
+    /// What had changed when everything was last made resident for a program with computed handles.
+    everything_at: Seen,
 }
 
 /// A sampler's bytes as a key: equal states share a slot.
@@ -56,7 +57,7 @@ impl Residency {
             samplers: FxHashMap::default(),
             sampler_slots: FxHashMap::default(),
             next_sampler_slot: 1,
-            everything_at: 0,
+            everything_at: Seen::default(),
         }
     }
 
@@ -239,19 +240,23 @@ impl Residency {
         self.samplers.insert(id, (generation, now));
     }
 
-    /// Makes everything registered resident, for programs that compute their handles.
-    pub(crate) fn everything(&mut self, driver: &Driver, encoder: &mut Encoder) {
-        let generation = driver.descriptors.generation();
-        if self.everything_at == generation {
+    /// Makes everything registered resident, and what is resident current, for programs that compute their handles.
+    pub(crate) fn everything(&mut self, driver: &Driver, encoder: &mut Encoder, now: Seen) {
+        if self.everything_at == now {
             return;
         }
-        for id in driver.descriptors.registered_textures() {
-            self.texture(driver, encoder, id, false, generation);
+        if self.everything_at.registrations != now.registrations {
+            for id in driver.descriptors.registered_textures() {
+                self.texture(driver, encoder, id, false, now.registrations);
+            }
+            for id in driver.descriptors.registered_samplers() {
+                self.sampler(driver, id, now.registrations);
+            }
         }
-        for id in driver.descriptors.registered_samplers() {
-            self.sampler(driver, id, generation);
+        for resident in self.textures.values() {
+            content::image_for(driver, encoder, &resident.texture, Use::Read);
         }
-        self.everything_at = generation;
+        self.everything_at = now;
     }
 }
 

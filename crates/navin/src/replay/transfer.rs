@@ -154,18 +154,32 @@ impl Piece<'_> {
         self.encoder.clear_color(0, value.for_format(selection.format), convert::color_mask(u32::from(mask)), rect);
     }
 
+    /// Copies bytes, piece by piece where virtual pools scatter them; unmapped pages give 0 and take nothing (B113).
     pub(crate) fn copy_buffer(&mut self, copy: &CopyBuffer) {
         let size = copy.size.get();
         if size == 0 {
             return;
         }
-        let source = self.resolve_whole(Range { address: copy.source.get(), size }, "the source of a copy");
-        let destination =
-            self.resolve_whole(Range { address: copy.destination.get(), size }, "the destination of a copy");
+        let source = self.pieces(Range { address: copy.source.get(), size }, "the source of a copy");
+        let destination = self.pieces(Range { address: copy.destination.get(), size }, "the destination of a copy");
         let (Some(source), Some(destination)) = (source, destination) else { return };
         self.begin_transfer();
-        let region = vk::BufferCopy2::default().src_offset(source.offset).dst_offset(destination.offset).size(size);
-        self.encoder.copy_buffer(source.buffer, destination.buffer, &[region]);
+        let (mut from, mut to) = (source.iter().copied(), destination.iter().copied());
+        let (mut source, mut destination) = (from.next(), to.next());
+        while let (Some((read, read_size)), Some((write, write_size))) = (source, destination) {
+            let size = read_size.min(write_size);
+            match (read, write) {
+                (Some(read), Some(write)) => {
+                    let region = vk::BufferCopy2::default().src_offset(read.offset).dst_offset(write.offset).size(size);
+                    self.encoder.copy_buffer(read.buffer, write.buffer, &[region]);
+                }
+                (None, Some(write)) => self.put(write, &vec![0; size as usize], "the destination of a copy"),
+                (_, None) => {}
+            }
+            let behind = |piece: Option<BufferRange>| piece.map(|r| BufferRange { offset: r.offset + size, ..r });
+            source = if read_size == size { from.next() } else { Some((behind(read), read_size - size)) };
+            destination = if write_size == size { to.next() } else { Some((behind(write), write_size - size)) };
+        }
         self.end_transfer();
     }
 
@@ -457,23 +471,28 @@ impl Piece<'_> {
     fn write(&mut self, address: u64, bytes: &[u8], what: &str) {
         let Some(range) = self.resolve_whole(Range { address, size: bytes.len() as u64 }, what) else { return };
         self.begin_transfer();
+        self.put(range, bytes, what);
+        self.end_transfer();
+    }
+
+    /// Writes bytes to a buffer's range, inside a transfer.
+    fn put(&mut self, range: BufferRange, bytes: &[u8], what: &str) {
         if range.offset.is_multiple_of(4) && bytes.len().is_multiple_of(4) {
             self.encoder.update_buffer(range.buffer, range.offset, bytes);
-        } else {
-            match self.encoder.upload(bytes, 16) {
-                Ok(slice) => {
-                    let region = vk::BufferCopy2::default()
-                        .src_offset(slice.range.offset)
-                        .dst_offset(range.offset)
-                        .size(bytes.len() as u64);
-                    self.encoder.copy_buffer(slice.range.buffer, range.buffer, &[region]);
-                }
-                Err(e) => {
-                    fault!("", "no memory for {what} ({e}): not written");
-                }
+            return;
+        }
+        match self.encoder.upload(bytes, 16) {
+            Ok(slice) => {
+                let region = vk::BufferCopy2::default()
+                    .src_offset(slice.range.offset)
+                    .dst_offset(range.offset)
+                    .size(bytes.len() as u64);
+                self.encoder.copy_buffer(slice.range.buffer, range.buffer, &[region]);
+            }
+            Err(e) => {
+                fault!("", "no memory for {what} ({e}): not written");
             }
         }
-        self.end_transfer();
     }
 
     fn begin_transfer(&mut self) {

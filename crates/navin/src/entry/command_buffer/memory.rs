@@ -9,8 +9,8 @@ use navin_abi::{GuestPtr, fault};
 
 use super::HOST;
 use super::args::{Array, commands, open, open_live, refuse};
-use crate::driver;
 use crate::entry::object::{LONGEST_ARRAY, address, boolean, live, pointer};
+use crate::{driver, host};
 
 commands! {
     [
@@ -126,11 +126,16 @@ pub(crate) extern "C" fn nvnCommandBufferAddCommandMemory(
     }
     let Some(pool) = live::<MemoryPoolRecord, _>(pool, CALL) else { return };
     let memory = u64::try_from(offset).ok().and_then(|offset| {
-        if offset.checked_add(size)? > pool.size || pool.storage == 0 {
+        if offset.checked_add(size)? > pool.size {
             return None;
         }
-        let memory = NonNull::new(GuestPtr::<u8>::new(pool.storage.checked_add(offset)?).host())?;
-        Some((memory, pool.gpu_address.wrapping_add(offset)))
+        let address = pool.gpu_address.wrapping_add(offset);
+        // A virtual pool has no storage of its own: the memory is where its pages are (B115).
+        let memory = match pool.storage {
+            0 => host::pools::virtual_memory(pool.id, address, size)?,
+            storage => NonNull::new(GuestPtr::<u8>::new(storage.checked_add(offset)?).host())?,
+        };
+        Some((memory, address))
     });
     match memory {
         // SAFETY: inside the pool's storage, which the guest keeps for as long as it records there.

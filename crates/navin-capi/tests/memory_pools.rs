@@ -1,0 +1,351 @@
+//! Memory pools of every kind: what Map answers, what their textures begin with, what stays when they go. Needs a
+//! Vulkan device.
+
+mod memory_guest;
+
+use memory_guest::*;
+use navin_abi::enums::{NVNformat, NVNtextureFlags, NVNtextureTarget};
+use navin_abi::types::*;
+use nvn::trampolines::*;
+
+fn buffer(guest: &Guest, pool: &Pool, offset: usize, bytes: usize) -> *mut NVNbuffer {
+    // SAFETY: zeroed objects of sufficient size that stay.
+    unsafe {
+        let (builder, buffer) = (object(), object());
+        nvnBufferBuilderSetDefaults(builder);
+        nvnBufferBuilderSetDevice(builder, guest.device);
+        nvnBufferBuilderSetStorage(builder, pool.pool, offset as isize, bytes);
+        assert_eq!(nvnBufferInitialize(buffer, builder), NVN_TRUE);
+        buffer
+    }
+}
+
+#[test]
+fn b427_only_pools_with_cpu_access_are_mapped() {
+    let _alone = alone();
+    let guest = Guest::new();
+    // CPU access, GPU access, code, compressible, physical: Map depends on the first alone.
+    for cpu in [0x1, 0x2, 0x4] {
+        for rest in [0x20, 0x10, 0x08, 0x60, 0xa0, 0x120, 0x1a0] {
+            let flags = cpu | rest;
+            let pool = guest.pool(Memory::Private, 1 << 16, flags);
+            let made = buffer(&guest, &pool, 0x1000, 0x1000);
+            // SAFETY: live objects.
+            let (map, mapped, address) =
+                unsafe { (nvnMemoryPoolMap(pool.pool), nvnBufferMap(made), nvnBufferGetAddress(made)) };
+            assert_eq!(map.is_null(), cpu == 0x1, "{flags:#x}");
+            assert_eq!(mapped.is_null(), cpu == 0x1, "{flags:#x}");
+            if cpu != 0x1 {
+                assert_eq!((map as usize, mapped as usize), (pool.memory as usize, pool.memory as usize + 0x1000));
+            }
+            assert_eq!(address, pool.address() + 0x1000, "{flags:#x}");
+            // What a guest computes with a null data pointer.
+            assert_ne!(address.wrapping_add(0u64.wrapping_sub(mapped as u64)), 0);
+            pool.end();
+        }
+    }
+    let pool = guest.pool(Memory::Private, 1 << 20, GPU_ONLY);
+    let made = buffer(&guest, &pool, 0x10000, 0x30000);
+    // SAFETY: a live buffer.
+    let to = unsafe { nvnBufferGetAddress(made) };
+    guest.gpu_write(to, &[0x5A; 0x29a00]);
+    assert_eq!(guest.gpu_bytes(to, 0x29a00), [0x5A; 0x29a00]);
+}
+
+#[test]
+fn flags_that_contradict_each_other_make_no_pool() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let memory = storage(1 << 16);
+    for flags in [0x23, 0x26, 0x27, 0x1c, 0x34, 0x321] {
+        assert!(guest.pool_at(memory, 1 << 16, flags).is_none(), "{flags:#x}");
+    }
+    assert!(guest.pool_at(memory, 0, CACHED).is_none());
+    assert!(guest.pool_at(memory, 4095, CACHED).is_none());
+    assert!(guest.pool_at(memory.wrapping_add(64), 4096, CACHED).is_none());
+    assert!(guest.pool_at(std::ptr::null_mut(), 4096, CACHED).is_none());
+}
+
+/// One texture of each kind in a pool that only the GPU sees, over memory that was loaded before.
+#[test]
+fn b315_what_a_pool_held_at_creation_is_its_textures_content() {
+    let _alone = alone();
+    let guest = Guest::new();
+    for memory in Memory::ALL {
+        let loaded = |flags: i32, value: u8| {
+            let at = memory.take(1 << 20);
+            // SAFETY: a megabyte of ours.
+            unsafe { at.write_bytes(value, 1 << 20) };
+            guest.pool_at(at, 1 << 20, flags).unwrap()
+        };
+        // Linear, and tiled, uncompressed and compressed.
+        let linear = guest.linear(&loaded(GPU_ONLY, 0x11), 0, 64);
+        assert_eq!(guest.texel(linear), [0x11; 4], "{memory:?}");
+        let pool = loaded(GPU_ONLY, 0x22);
+        let tiled = guest.make(guest.builder(NVNformat::RGBA8, 64, 64, 1), &pool, 0);
+        assert_eq!(guest.texel(tiled), [0x22; 4], "{memory:?}");
+        let blocks = guest.make(guest.builder(NVNformat::BPTC_UNORM, 64, 64, 1), &loaded(GPU_ONLY, 0x33), 0);
+        assert_eq!(guest.texels(blocks, 0, [4, 4], 1), [0x33; 16], "{memory:?}");
+
+        // Rendering into one stays, whatever happens to its pages.
+        let color = [1.0f32, 0.0, 0.0, 1.0];
+        // SAFETY: live objects.
+        guest.run(|c| unsafe {
+            let all = region([0; 3], [64, 64, 1]);
+            nvnCommandBufferClearTexture(c, tiled, std::ptr::null(), &all, color.as_ptr(), NVNclearColorMask::RGBA);
+        });
+        pool.write(0, &[0x44; 4096]);
+        assert_eq!(guest.texel(tiled), [255, 0, 0, 255], "{memory:?}");
+
+        // Pages written later are no content either.
+        let pool = loaded(GPU_ONLY, 0x55);
+        let other = guest.make(guest.builder(NVNformat::RGBA8, 64, 64, 1), &pool, 0);
+        assert_eq!(guest.texel(other), [0x55; 4]);
+        pool.write(0, &[0x66; 4096]);
+        assert_eq!(guest.texel(other), [0x55; 4], "{memory:?}: seeded once");
+    }
+}
+
+/// The kinds whose bytes mean nothing without the hardware's own tables.
+#[test]
+fn b315_compressible_and_sparse_textures_are_not_seeded_where_the_cpu_never_writes() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let loaded = |flags: i32| {
+        let pool = guest.pool(Memory::Private, 1 << 20, CACHED);
+        pool.write(0, &[0x77; 1 << 20]);
+        let memory = pool.memory;
+        pool.end();
+        guest.pool_at(memory, 1 << 20, flags).unwrap()
+    };
+    for (flags, texture_flags, seeded) in [
+        (GPU_ONLY | 0x80, NVNtextureFlags::COMPRESSIBLE, false),
+        (GPU_ONLY, NVNtextureFlags::SPARSE, false),
+        (GPU_ONLY, NVNtextureFlags(0), true),
+        // B316: a hint and no more in pools that the CPU writes.
+        (CACHED | 0x80, NVNtextureFlags::COMPRESSIBLE, true),
+    ] {
+        let pool = loaded(flags);
+        let builder = guest.builder(NVNformat::RGBA8, 64, 64, 1);
+        // SAFETY: a live builder.
+        unsafe { nvnTextureBuilderSetFlags(builder, texture_flags) };
+        let texture = guest.make(builder, &pool, 0);
+        let expected = if seeded { [0x77; 4] } else { [0; 4] };
+        assert_eq!(guest.texel(texture), expected, "pool {flags:#x}, texture {texture_flags:?}");
+    }
+    let depth = guest.make(guest.builder(NVNformat::DEPTH32F, 64, 64, 1), &loaded(GPU_ONLY), 0);
+    assert_eq!(guest.texels(depth, 0, [1, 1], 4), [0; 4], "depth");
+}
+
+/// B122: a large pool has no import of its own; what is looked up has. B652: looking at counters makes none.
+#[test]
+fn b122_b652_a_large_pool_is_imported_in_pieces_where_it_is_used() {
+    let _alone = alone();
+    let guest = Guest::new();
+    const MB: usize = 1 << 20;
+    let bytes = 600 * MB;
+    // Address space that takes memory only where it is touched.
+    let memory = map_anonymous(bytes);
+    let buffers = counter("memory.buffers");
+    let pool = guest.pool_at(memory, bytes, CACHED).unwrap();
+    for _ in 0..100 {
+        navin::counters().unwrap();
+    }
+    assert_eq!((counter("memory.buffers"), counter("memory.chunks")), (buffers, 0));
+    // At a stride's first and last bytes, and over a border of strides.
+    for at in [0, 16 * MB - 64, 16 * MB, 64 * MB - 32, bytes - 64] {
+        let expected: Vec<u8> = (0..64).map(|n| (n + at / MB) as u8).collect();
+        pool.write(at, &expected);
+        assert_eq!(guest.gpu_bytes(pool.address() + at as u64, 64), expected, "{at:#x}");
+        guest.gpu_write(pool.address() + at as u64, &[at as u8 ^ 0x5A; 64]);
+        assert_eq!(pool.read(at, 64), [at as u8 ^ 0x5A; 64]);
+    }
+    assert!((1..=6).contains(&counter("memory.chunks")), "{}", counter("memory.chunks"));
+    // Uploads of textures pin nothing.
+    let chunks = counter("memory.chunks");
+    let texture = guest.linear(&pool, 300 * MB, 64);
+    pool.write(300 * MB, &[3; 4]);
+    assert_eq!(guest.texel(texture), [3; 4]);
+    assert_eq!(counter("memory.chunks"), chunks);
+    pool.end();
+    assert!(eventually(|| counter("memory.buffers") == buffers && counter("memory.finalized_but_alive") == 0));
+
+    // One page less than 512 MB is a single import.
+    let pool = guest.pool_at(memory, 512 * MB - 4096, CACHED).unwrap();
+    assert_eq!((counter("memory.buffers"), counter("memory.chunks")), (buffers + 1, 0));
+    pool.end();
+}
+
+fn map_anonymous(bytes: usize) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh mapping.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    assert_ne!(at, libc::MAP_FAILED);
+    at.cast()
+}
+
+#[test]
+fn b124_nothing_of_a_finalized_pool_stays() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let memory = storage::<u8>(1 << 20);
+    let counts =
+        || ["memory.buffers", "memory.imports", "live.textures", "live.pools", "memory.in_page_table"].map(counter);
+    let round = || {
+        let pool = guest.pool_at(memory, 1 << 20, CACHED).unwrap();
+        let target = guest.make(guest.builder(NVNformat::RGBA8, 64, 64, 1), &pool, 0);
+        let linear = guest.linear(&pool, 1 << 18, 64);
+        let made = buffer(&guest, &pool, 1 << 19, 4096);
+        let color = [0.0f32, 1.0, 0.0, 1.0];
+        // SAFETY: live objects.
+        guest.run(|c| unsafe {
+            let all = region([0; 3], [64, 64, 1]);
+            nvnCommandBufferClearTexture(c, target, std::ptr::null(), &all, color.as_ptr(), NVNclearColorMask::RGBA);
+            nvnCommandBufferCopyTextureToTexture(
+                c,
+                target,
+                std::ptr::null(),
+                &all,
+                linear,
+                std::ptr::null(),
+                &all,
+                navin_abi::enums::NVNcopyFlags(0),
+            );
+            let address = nvnBufferGetAddress(made);
+            nvnCommandBufferClearBuffer(c, address, 4096, 7);
+        });
+        assert_eq!(guest.texel(linear), [0, 255, 0, 255], "a new pool does not find the old one's textures");
+        // SAFETY: live objects.
+        unsafe {
+            nvnTextureFinalize(target);
+            nvnTextureFinalize(linear);
+            nvnBufferFinalize(made);
+        }
+        pool.end();
+    };
+    round();
+    assert!(eventually(|| counter("memory.finalized_but_alive") == 0));
+    let first = counts();
+    for _ in 0..100 {
+        round();
+    }
+    assert!(eventually(|| counter("memory.finalized_but_alive") == 0 && counter("memory.waiting_for_release") == 0));
+    assert_eq!(counts(), first);
+}
+
+#[test]
+fn b125_threads_that_never_come_back_keep_nothing() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let buffers = counter("memory.buffers");
+    let done = std::sync::Barrier::new(5);
+    let device = guest.device as usize;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let memory = storage::<u8>(1 << 16);
+                    let pool = pool_on(device, memory);
+                    pool.end();
+                }
+                // Alive, without ever calling Navin again, while the counts are looked at.
+                done.wait();
+                done.wait();
+            });
+        }
+        done.wait();
+        assert!(eventually(|| counter("memory.finalized_but_alive") == 0));
+        for _ in 0..1000 {
+            assert_eq!(counter("memory.finalized_but_alive"), 0);
+        }
+        assert_eq!(counter("memory.buffers"), buffers);
+        done.wait();
+    });
+}
+
+fn pool_on(device: usize, memory: *mut u8) -> Pool {
+    // SAFETY: zeroed objects of sufficient size that stay.
+    unsafe {
+        let (builder, pool) = (object(), object());
+        nvnMemoryPoolBuilderSetDefaults(builder);
+        nvnMemoryPoolBuilderSetDevice(builder, device as *mut NVNdevice);
+        nvnMemoryPoolBuilderSetStorage(builder, memory.cast(), 1 << 16);
+        assert_eq!(nvnMemoryPoolInitialize(pool, builder), NVN_TRUE);
+        Pool { pool, memory, bytes: 1 << 16 }
+    }
+}
+
+/// B650, B651: pools come and go while nothing is submitted, the last use long complete.
+#[test]
+fn b650_b651_pools_go_without_another_submission() {
+    let _alone = alone();
+    let guest = Guest::new();
+    const BYTES: usize = 10 << 20;
+    let memory = map_anonymous(BYTES);
+    let used = guest.pool_at(memory, BYTES, CACHED).unwrap();
+    guest.gpu_write(used.address(), &[1; 64]);
+    let buffers = counter("memory.buffers");
+    used.end();
+    assert!(eventually(|| counter("memory.buffers") == buffers - 1 && counter("memory.finalized_but_alive") == 0));
+    let submissions = counter("submissions");
+    for _ in 0..1000 {
+        let pool = guest.pool_at(memory, BYTES, CACHED).unwrap();
+        pool.end();
+        assert!(counter("memory.buffers") + counter("memory.finalized_but_alive") <= buffers + 2);
+    }
+    assert!(eventually(|| counter("memory.finalized_but_alive") == 0));
+    assert_eq!(counter("submissions"), submissions);
+}
+
+#[test]
+fn b653_pools_of_shader_code_have_no_buffer() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let buffers = counter("memory.buffers");
+    let memory = storage::<u8>(222 << 16);
+    let pools: Vec<Pool> =
+        (0..222).map(|n| guest.pool_at(memory.wrapping_add(n << 16), 1 << 16, 0x64).unwrap()).collect();
+    assert_eq!(counter("memory.buffers"), buffers);
+    // The GPU can still use one as memory.
+    pools[7].write(0, &[7; 64]);
+    assert_eq!(guest.gpu_bytes(pools[7].address(), 64), [7; 64]);
+    assert_eq!(counter("memory.buffers"), buffers + 1);
+    pools.into_iter().for_each(Pool::end);
+}
+
+/// The allocator of an engine, whose free list is keyed by offset, over the sizes that Navin answers.
+#[test]
+fn b105_no_zcull_size_swallows_a_guests_blocks() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let mut blocks = std::collections::BTreeMap::new();
+    let mut next = 0usize;
+    for (side, target, samples, depth) in [
+        (16, NVNtextureTarget::TARGET_2D, 0, 1),
+        (64, NVNtextureTarget::TARGET_2D_ARRAY, 0, 6),
+        (256, NVNtextureTarget::TARGET_2D_MULTISAMPLE, 4, 1),
+        (4096, NVNtextureTarget::TARGET_2D, 0, 1),
+    ] {
+        for format in
+            [NVNformat::DEPTH16, NVNformat::DEPTH24_STENCIL8, NVNformat::DEPTH32F, NVNformat::DEPTH32F_STENCIL8]
+        {
+            let builder = guest.builder(format, side, side, 1);
+            // SAFETY: live objects.
+            let (asked, answered) = unsafe {
+                nvnTextureBuilderSetTarget(builder, target);
+                nvnTextureBuilderSetSize3D(builder, side, side, depth);
+                nvnTextureBuilderSetSamples(builder, samples);
+                let asked = nvnTextureBuilderGetZCullStorageSize(builder);
+                let bytes = nvnTextureBuilderGetStorageSize(builder).next_multiple_of(1 << 16);
+                let pool = guest.pool_at(map_anonymous(bytes), bytes, GPU_ONLY).unwrap();
+                let texture = guest.make(builder, &pool, 0);
+                (asked, nvnTextureGetZCullStorageSize(texture))
+            };
+            assert!(asked > 0);
+            assert_eq!(asked, answered);
+            assert!(blocks.insert(next, asked).is_none(), "a live block vanished from the map");
+            next += asked;
+        }
+    }
+    assert_eq!(blocks.len(), 16);
+}

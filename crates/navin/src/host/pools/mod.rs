@@ -1,0 +1,434 @@
+//! Memory pools: the guest's storage, its place in the GPU address space, and its import into Vulkan.
+//!
+//! `nvnMemoryPoolInitialize` makes an entry here (guest threads); the replay resolves GPU addresses to buffer ranges
+//! (submit thread) for every bind, and [`content`](crate::replay) reads textures' bytes through it.
+//!
+//! - [`physical`]: a pool over memory of the guest's, and its import, whole or in pieces.
+//! - [`virtual_`]: a pool without storage, which `nvnMemoryPoolMapVirtual` fills with pages of others.
+//! - [`resolve`]: from a GPU address to buffer ranges, host bytes and words.
+//! - [`bytes`]: the bytes of a texture, and whether they have changed.
+//! - [`exposed`]: the page table for shaders with raw pointers, and which pools are in it.
+//! - [`tracking`]: what the CPU has written since.
+
+pub(crate) mod bytes;
+pub(crate) mod exposed;
+pub(crate) mod physical;
+pub(crate) mod resolve;
+pub(crate) mod tracking;
+pub(crate) mod virtual_;
+
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use navin_abi::{GuestPtr, fault};
+use navin_memory::{AddressSpace, GpuRange, Pool, PoolDesc, PoolId, PoolIds, alloc};
+use navin_vulkan::Context;
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
+
+use self::exposed::Exposed;
+use self::physical::Physical;
+use self::tracking::Tracking;
+use self::virtual_::Virtual;
+use crate::config::Config;
+use crate::driver::{self, Driver};
+
+/// What `nvnMemoryPoolInitialize` gets to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolInfo {
+    pub(crate) id: u32,
+    pub(crate) gpu_address: u64,
+}
+
+/// A pool.
+pub(crate) struct Entry {
+    pub(crate) pool: Pool,
+    pub(crate) kind: Kind,
+    /// An address of the pool left Navin, so that shaders may reach it (B642).
+    given_out: AtomicBool,
+    /// Finalized, and kept because virtual pools show pages of it.
+    finalized: AtomicBool,
+}
+
+/// Where a pool's bytes are.
+#[expect(clippy::large_enum_variant, reason = "each is in an Arc of its own, and most are physical")]
+pub(crate) enum Kind {
+    /// In memory of the guest's.
+    Physical(Physical),
+    /// Wherever the guest maps them from.
+    Virtual(Virtual),
+}
+
+impl Entry {
+    /// The guest's memory, for a pool that has some.
+    pub(crate) fn physical(&self) -> Option<&Physical> {
+        match &self.kind {
+            Kind::Physical(physical) => Some(physical),
+            Kind::Virtual(_) => None,
+        }
+    }
+
+    /// The page table, for a pool that has one.
+    pub(crate) fn virtual_pool(&self) -> Option<&Virtual> {
+        match &self.kind {
+            Kind::Virtual(pool) => Some(pool),
+            Kind::Physical(_) => None,
+        }
+    }
+}
+
+/// Every pool of the process.
+pub(crate) struct Pools {
+    ids: PoolIds,
+    space: Arc<AddressSpace>,
+    entries: RwLock<FxHashMap<PoolId, Arc<Entry>>>,
+    /// The host memory of pools, by first address: (end, pool). To tell of pools that overlap.
+    storages: Mutex<BTreeMap<u64, (u64, PoolId)>>,
+    pub(crate) exposed: Exposed,
+    pub(crate) tracking: Tracking,
+    /// From how many bytes on a pool is imported in pieces (B122).
+    chunked_from: u64,
+    log_mappings: bool,
+    waits: navin_memory::virtual_pool::MapWaits,
+    /// The submit thread is replaying: it may have looked up host memory that it reads.
+    replaying: AtomicBool,
+    /// Mappings of virtual pools that changed pages, of all of them.
+    mappings: AtomicU64,
+    /// Live virtual pools.
+    virtual_pools: AtomicU64,
+    /// Finalized physical pools of which virtual pools show pages.
+    kept: Mutex<Vec<PoolId>>,
+}
+
+impl Pools {
+    /// No pools yet.
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            ids: PoolIds::default(),
+            space: Arc::new(AddressSpace::new()),
+            entries: RwLock::default(),
+            storages: Mutex::default(),
+            exposed: Exposed::default(),
+            tracking: Tracking::new(config),
+            chunked_from: config.chunked_from,
+            log_mappings: config.log_mappings,
+            waits: navin_memory::virtual_pool::MapWaits::default(),
+            replaying: AtomicBool::new(false),
+            mappings: AtomicU64::new(0),
+            virtual_pools: AtomicU64::new(0),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Makes a pool over the guest's storage; `None`, with a fault line, for what NVN refuses too.
+    pub(crate) fn create(
+        &self,
+        context: &Arc<Context>,
+        storage: GuestPtr<u8>,
+        size: u64,
+        flags: i32,
+    ) -> Option<PoolInfo> {
+        let desc = match PoolDesc::validate(flags as u32, storage.host() as u64, size) {
+            Ok(desc) => desc,
+            Err(e) => {
+                fault!(
+                    key = storage.address(),
+                    "",
+                    "nvnMemoryPoolInitialize with {size:#x} bytes at {storage:?}, flags {flags:#x}: {e}; answers false"
+                );
+                return None;
+            }
+        };
+        let id = self.ids.next();
+        let Ok(number) = u32::try_from(id.0) else { return None };
+        let kind = match desc.storage {
+            None => Kind::Virtual(Virtual::new(id, &desc)),
+            Some(_) => Kind::Physical(self.physical(context, storage, &desc, id)?),
+        };
+        let range = match &kind {
+            Kind::Virtual(pool) => self.space.allocate_virtual(&pool.table),
+            Kind::Physical(_) => self.space.allocate(id, size),
+        };
+        let range = match range {
+            Ok(range) => range,
+            Err(e) => {
+                fault!(
+                    "",
+                    "a memory pool of {size:#x} bytes finds no place in the GPU address space ({e}); nvnMemoryPoolInitialize answers false"
+                );
+                self.storages.lock().retain(|_, (_, pool)| *pool != id);
+                return None;
+            }
+        };
+        if matches!(kind, Kind::Virtual(_)) {
+            self.virtual_pools.fetch_add(1, Ordering::Relaxed);
+        }
+        let pool = Pool::new(id, desc, range, self.space.generation());
+        let entry = Entry { pool, kind, given_out: AtomicBool::new(false), finalized: AtomicBool::new(false) };
+        self.entries.write().insert(id, Arc::new(entry));
+        Some(PoolInfo { id: number, gpu_address: range.start })
+    }
+
+    /// The guest's memory as a pool, imported unless that can wait; `None` when the driver does not take it (B107).
+    fn physical(&self, context: &Arc<Context>, storage: GuestPtr<u8>, desc: &PoolDesc, id: PoolId) -> Option<Physical> {
+        self.note_overlap(storage.host() as u64, desc.size, id);
+        // Memory of Navin's allocator, or that the embedder told of, has a file behind it and a second mapping.
+        let backing = NonNull::new(storage.host()).and_then(|start| alloc::backing(start, desc.size as usize));
+        // The CPU does not write pools without access, and the GPU's writes are no news (B315).
+        let tracked = self.tracking.track(storage.host(), desc.size, desc.flags.cpu_visible());
+        // SAFETY: the guest's call promises `size` bytes of storage that stay mapped until Finalize, whose
+        // `destroy` waits for the GPU.
+        let physical = unsafe { Physical::new(context, storage.host(), backing, desc, id, self.chunked_from, tracked) };
+        if desc.flags.shader_code || physical.is_chunked() {
+            return Some(physical);
+        }
+        match physical.import_now(context) {
+            Ok(()) => Some(physical),
+            Err(e) => {
+                fault!(
+                    key = storage.address(),
+                    "B107",
+                    "the storage of a memory pool, {:#x} bytes at {storage:?}, cannot be imported: {e}; nvnMemoryPoolInitialize answers false",
+                    desc.size
+                );
+                self.storages.lock().remove(&(storage.host() as u64));
+                None
+            }
+        }
+    }
+
+    /// Names a pool whose memory is another's too: what one writes, the other's textures do not hear of.
+    fn note_overlap(&self, start: u64, size: u64, id: PoolId) {
+        let end = start + size;
+        let mut storages = self.storages.lock();
+        let before = storages.range(..end).next_back();
+        if let Some((&other, &(other_end, other_id))) = before.filter(|(_, (other_end, _))| *other_end > start) {
+            fault!(
+                key = start ^ other,
+                "",
+                "memory pool {} at {start:#x}-{end:#x} overlaps pool {} at {other:#x}-{other_end:#x}: both are made, and each knows of its own GPU writes only",
+                id.0,
+                other_id.0
+            );
+        }
+        storages.insert(start, (end, id));
+    }
+
+    /// The pool of a guest's record.
+    pub(crate) fn get(&self, id: u32) -> Option<Arc<Entry>> {
+        self.entry(PoolId(u64::from(id))).filter(|entry| !entry.finalized.load(Ordering::Acquire))
+    }
+
+    /// A pool, or what is left of one of which virtual pools show pages.
+    pub(crate) fn entry(&self, id: PoolId) -> Option<Arc<Entry>> {
+        self.entries.read().get(&id).cloned()
+    }
+
+    /// Bytes of a pool and where they begin in the GPU address space.
+    pub(crate) fn range(&self, id: u32) -> Option<GpuRange> {
+        Some(self.get(id)?.pool.range)
+    }
+
+    /// Takes a pool away. Returns when no submission that may use it is under way (B111, B651).
+    pub(crate) fn destroy(&self, driver: &Driver, id: u32) {
+        let Some(entry) = self.get(id) else { return };
+        entry.finalized.store(true, Ordering::Release);
+        match &entry.kind {
+            Kind::Virtual(pool) => {
+                self.virtual_pools.fetch_sub(1, Ordering::Relaxed);
+                self.entries.write().remove(&entry.pool.id);
+                pool.end(driver, self);
+            }
+            Kind::Physical(physical) => {
+                if !self.pages_go(driver, entry.pool.id, physical) {
+                    self.entries.write().remove(&entry.pool.id);
+                }
+                self.storages.lock().retain(|_, (_, pool)| *pool != entry.pool.id);
+                let last = self.last_use(&entry, physical);
+                // What is being replayed now may still read the storage.
+                let reading = self.replaying.load(Ordering::SeqCst);
+                if last > driver.context.queue().completed() {
+                    fault!(
+                        key = id,
+                        "B111",
+                        "memory pool {id} is finalized while submission {last}, which may read it, is under way: Finalize waits for it"
+                    );
+                }
+                if reading || last > driver.context.queue().completed() {
+                    driver::wait_for(driver, last);
+                }
+            }
+        }
+        self.exposed.withdraw(&driver.context, entry.pool.id);
+        self.space.free(entry.pool.range.start);
+    }
+
+    /// The newest submission that may use the pool: as a buffer, or through the page table.
+    fn last_use(&self, entry: &Entry, physical: &Physical) -> u64 {
+        match self.exposed.contains(entry.pool.id) {
+            true => physical.last_use().max(self.exposed.last_walk()),
+            false => physical.last_use(),
+        }
+    }
+
+    /// The submit thread replays, or reads pools' memory otherwise, until the guard is dropped.
+    pub(crate) fn replaying(&self) -> impl Drop + '_ {
+        struct Replaying<'a>(&'a AtomicBool);
+        impl Drop for Replaying<'_> {
+            fn drop(&mut self) {
+                self.0.store(false, Ordering::SeqCst);
+            }
+        }
+        self.replaying.store(true, Ordering::SeqCst);
+        Replaying(&self.replaying)
+    }
+
+    /// Does what waited for submissions up to `completed`.
+    pub(crate) fn collect(&self, driver: &Driver, completed: u64) {
+        for pool in self.virtual_entries().iter().filter_map(|entry| entry.virtual_pool()) {
+            pool.collect(driver, self, completed);
+        }
+    }
+
+    /// The virtual pools. Taken out of the lock first: their own locks come before it.
+    fn virtual_entries(&self) -> Vec<Arc<Entry>> {
+        match self.virtual_pools.load(Ordering::Relaxed) {
+            0 => Vec::new(),
+            _ => self.entries.read().values().filter(|entry| entry.virtual_pool().is_some()).cloned().collect(),
+        }
+    }
+
+    /// Everything countable about memory; makes nothing (B652).
+    pub(crate) fn report(&self, context: &Context) -> serde_json::Value {
+        let counts = context.pool_counts();
+        let tracking = self.tracking.counters();
+        let chunks: usize = self.entries.read().values().filter_map(|e| Some(e.physical()?.chunks())).sum();
+        let (mut runs, mut mapped, mut parts) = (0, 0, 0);
+        for pool in self.virtual_entries().iter().filter_map(|entry| entry.virtual_pool()) {
+            runs += pool.table.runs();
+            mapped += pool.table.mapped_bytes();
+            parts += pool.imports();
+        }
+        serde_json::json!({
+            "buffers": counts.live,
+            "buffer_bytes": counts.live_bytes,
+            "imports": counts.imports,
+            "finalized_but_alive": counts.retired,
+            "waiting_for_release": context.waiting_for_release(),
+            "chunks": chunks,
+            "in_page_table": self.exposed.count(),
+            "virtual": {
+                "pools": self.virtual_pools.load(Ordering::Relaxed),
+                "mapped_bytes": mapped,
+                "runs": runs,
+                "imports": parts,
+            },
+            "tracking": {
+                "mechanism": self.tracking.selection().mechanism.name(),
+                "ranges": tracking.ranges,
+                "protected": tracking.protected,
+                "faults": tracking.faults,
+                "fetched": tracking.fetched,
+                "opened": tracking.opened,
+                "opened_changed": tracking.opened_changed,
+            },
+        })
+    }
+
+    /// Live pools and their bytes.
+    pub(crate) fn totals(&self) -> (usize, u64) {
+        let entries = self.entries.read();
+        (entries.len(), entries.values().map(|e| e.pool.size()).sum())
+    }
+}
+
+/// One request of `nvnMemoryPoolMapVirtual`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mapping {
+    /// The physical pool; `None` unmaps.
+    pub(crate) physical: Option<u32>,
+    pub(crate) physical_offset: u64,
+    pub(crate) virtual_offset: u64,
+    pub(crate) size: u64,
+}
+
+/// Makes a pool; `None` for what NVN refuses, and without a device.
+pub(crate) fn create(storage: GuestPtr<u8>, size: u64, flags: i32) -> Option<PoolInfo> {
+    let driver = driver::get()?;
+    driver.pools.create(&driver.context, storage, size, flags)
+}
+
+/// Ends a pool. Returns when no work submitted so far uses its memory any more (B111), which the guest may free.
+pub(crate) fn destroy(id: u32) {
+    let Some(driver) = driver::get() else { return };
+    driver.descriptors.memory_pool_gone(id);
+    driver.textures.pool_gone(id);
+    driver.pools.destroy(driver, id);
+}
+
+/// An address of a pool leaves Navin (B115, B642).
+pub(crate) fn give_out(id: u32) {
+    if let Some(driver) = driver::get() {
+        driver.pools.give_out(id);
+    }
+}
+
+/// A texture is made in a pool, or its CPU address given out: a virtual pool keeps its range from then on (B115).
+pub(crate) fn keep_range(id: u32) {
+    if let Some(driver) = driver::get()
+        && let Some(entry) = driver.pools.get(id)
+        && let Some(pool) = entry.virtual_pool()
+    {
+        pool.table.give_out();
+    }
+}
+
+/// Where the CPU sees a virtual pool; 0 where it does not.
+pub(crate) fn virtual_cpu_address(id: u32) -> u64 {
+    let Some(driver) = driver::get() else { return 0 };
+    let address = driver.pools.get(id).and_then(|entry| entry.virtual_pool()?.cpu_address(&driver.pools));
+    if address.is_none() {
+        fault!(
+            key = id,
+            "B109",
+            "the CPU address of virtual pool {id}: there is none, as no range could be reserved; answers null"
+        );
+    }
+    address.map_or(0, |host| GuestPtr::from_host(host as *const u8).address())
+}
+
+/// The memory behind `size` bytes of a virtual pool, for Navin's own accesses; `None` unless it lies side by side. The
+/// pool keeps its range from then on (B115).
+pub(crate) fn virtual_memory(id: u32, address: u64, size: u64) -> Option<NonNull<u8>> {
+    keep_range(id);
+    driver::get()?.pools.cpu_range(address, size)
+}
+
+/// Writes packaged data of a texture into its storage.
+pub(crate) fn write(id: u32, offset: u64, data: &[u8]) {
+    let Some(bytes) = driver::get().and_then(|driver| driver.pools.bytes(id, offset, data.len() as u64)) else {
+        return;
+    };
+    bytes.update(0..data.len() as u64, |storage| storage.copy_from_slice(data));
+}
+
+/// Pages of physical pools for a virtual pool; false for what NVN refuses.
+pub(crate) fn map_virtual(id: u32, mappings: &[Mapping]) -> bool {
+    driver::get().is_some_and(|driver| driver.pools.map_virtual(driver, id, mappings))
+}
+
+/// The guest has written a range of a pool and says so: textures there are fetched again at their next use.
+pub(crate) fn flush(id: u32, offset: u64, size: u64) {
+    let Some(driver) = driver::get() else { return };
+    if let Some(range) = driver.pools.range(id) {
+        driver.textures.storage_written(range.start + offset, size);
+    }
+}
+
+/// The guest will read a range. Buffers are the guest's own memory, coherent with the GPU; textures that the GPU
+/// wrote are read through texel reads.
+pub(crate) fn invalidate(_id: u32, _offset: u64, _size: u64) {
+    std::sync::atomic::fence(Ordering::Acquire);
+}

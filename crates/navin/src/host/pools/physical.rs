@@ -1,0 +1,173 @@
+//! A pool with storage of its own: the guest's memory and its import.
+//!
+//! Most pools are imported when they are made, so that `nvnMemoryPoolInitialize` can answer false (B107). Two kinds
+//! are imported at their first use by the GPU: pools of shader code, which programs are read from by the CPU alone
+//! (B653), and large ones, piece by piece (B122).
+
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use navin_abi::fault;
+use navin_memory::{PoolDesc, PoolId, alloc};
+use navin_vulkan::{
+    Backing, BufferRange, ChunkedImport, Context, ImportError, PoolAccess, PoolBuffer, PoolStorage, UNKNOWN_LENGTH,
+};
+
+use super::tracking::Tracked;
+
+/// The guest's memory behind a pool, and how the GPU gets at it.
+pub(crate) struct Physical {
+    storage: PoolStorage,
+    access: PoolAccess,
+    name: String,
+    /// Over the whole pool; `None` inside when the driver refused it. For a large pool only where shaders walk it.
+    whole: OnceLock<Option<PoolBuffer>>,
+    /// Instead of `whole`, for a large pool.
+    chunks: Option<ChunkedImport>,
+    /// Number of the newest submission that looked the pool up; 0 before the first.
+    last_use: AtomicU64,
+    /// The tracked range over the storage.
+    tracked: Tracked,
+    /// The file behind the storage and its second mapping, which stay as long as this (after the imports).
+    backing: Option<alloc::Backing>,
+}
+
+// SAFETY: the storage's pointers belong to no thread. What lies there is the guest's and shared with the GPU; it is
+// copied from and to, never borrowed.
+unsafe impl Send for Physical {}
+// SAFETY: as above.
+unsafe impl Sync for Physical {}
+
+impl Physical {
+    /// A pool over the memory at `start`, not imported yet.
+    ///
+    /// # Safety
+    /// The storage stays mapped until [`super::Pools::destroy`] has returned.
+    pub(crate) unsafe fn new(
+        context: &Arc<Context>,
+        start: *mut u8,
+        backing: Option<alloc::Backing>,
+        desc: &PoolDesc,
+        id: PoolId,
+        chunked_from: u64,
+        tracked: Tracked,
+    ) -> Self {
+        let known = match &backing {
+            Some(backing) => Backing::Memfd {
+                fd: backing.file().as_raw_fd(),
+                offset: backing.file_offset(),
+                second: Some(backing.second()),
+            },
+            None => Backing::Unknown,
+        };
+        let storage = PoolStorage { backing: known, ..PoolStorage::new(start, desc.size) };
+        let access = if desc.flags.cpu_visible() { PoolAccess::Shared } else { PoolAccess::GpuOnly };
+        let name = format!("pool {}", id.0);
+        // SAFETY: the caller's promise.
+        let chunks = (storage.len >= chunked_from).then(|| unsafe { ChunkedImport::new(context, &storage, &name) });
+        Self { storage, access, name, whole: OnceLock::new(), chunks, last_use: AtomicU64::new(0), tracked, backing }
+    }
+
+    /// The import over the whole pool, made now if there is none.
+    pub(crate) fn whole(&self, context: &Arc<Context>) -> Option<&PoolBuffer> {
+        let made = self.whole.get_or_init(|| match self.import(context) {
+            Ok(buffer) => Some(buffer),
+            Err(e) => {
+                fault!(
+                    key = self.storage.ptr as usize,
+                    "B107",
+                    "the storage of {}, {:#x} bytes at {:p}, cannot be imported: {e}; the GPU does not see it",
+                    self.name,
+                    self.storage.len,
+                    self.storage.ptr
+                );
+                None
+            }
+        });
+        made.as_ref()
+    }
+
+    /// Makes the import of a pool that is imported at once.
+    ///
+    /// # Errors
+    /// The driver does not take these pages (B107).
+    pub(crate) fn import_now(&self, context: &Arc<Context>) -> Result<(), ImportError> {
+        let buffer = self.import(context)?;
+        // Nobody else has the pool yet.
+        let _ = self.whole.set(Some(buffer));
+        Ok(())
+    }
+
+    fn import(&self, context: &Arc<Context>) -> Result<PoolBuffer, ImportError> {
+        // Protected pages under an import may swallow the GPU's writes (B123).
+        self.tracked.opened(0, self.storage.len, || {
+            // SAFETY: the promise of `new`.
+            unsafe { PoolBuffer::new(context, &self.storage, self.access, &self.name) }
+        })
+    }
+
+    /// Whether pieces are imported where they are needed (B122).
+    pub(crate) fn is_chunked(&self) -> bool {
+        self.chunks.is_some()
+    }
+
+    /// The buffer range of `size` bytes at `offset` (as many as there are to the pool's end), imported if need be;
+    /// `u64::MAX` for a length that nobody knows.
+    pub(crate) fn range(&self, context: &Arc<Context>, offset: u64, size: u64) -> Option<BufferRange> {
+        let left = self.storage.len.checked_sub(offset)?;
+        if let (Some(chunks), None) = (&self.chunks, self.whole.get()) {
+            let size = if size == u64::MAX { UNKNOWN_LENGTH } else { size };
+            if let Some(found) = chunks.find(offset, size) {
+                return Some(found);
+            }
+            let made = self.tracked.opened(offset, size.min(left), || chunks.range(offset, size));
+            return match made {
+                Ok(range) => Some(range),
+                Err(e) => {
+                    fault!(
+                        key = self.storage.ptr as usize,
+                        "B122",
+                        "{size:#x} bytes at {offset:#x} of {} cannot be imported: {e}; the GPU does not see them",
+                        self.name
+                    );
+                    None
+                }
+            };
+        }
+        Some(self.whole(context)?.range(offset, size.min(left)))
+    }
+
+    /// The memfd that the storage lies in, if it does.
+    pub(super) fn backing(&self) -> Option<&alloc::Backing> {
+        self.backing.as_ref()
+    }
+
+    /// Host address of `size` bytes at `offset`, if they are in the pool: in the second mapping where there is one,
+    /// which is always there and always writable.
+    pub(crate) fn host(&self, offset: u64, size: u64) -> Option<NonNull<u8>> {
+        let first = self.backing.as_ref().map_or(self.storage.ptr, |backing| backing.second().as_ptr());
+        (offset.checked_add(size)? <= self.storage.len).then(|| NonNull::new(first.wrapping_add(offset as usize)))?
+    }
+
+    /// The tracked range over the storage.
+    pub(crate) fn tracked(&self) -> &Tracked {
+        &self.tracked
+    }
+
+    /// Notes that the submission of this number may use the pool.
+    pub(crate) fn used_by(&self, submission: u64) {
+        self.last_use.fetch_max(submission, Ordering::Relaxed);
+    }
+
+    /// The newest submission that may use the pool.
+    pub(crate) fn last_use(&self) -> u64 {
+        self.last_use.load(Ordering::Relaxed)
+    }
+
+    /// Pieces of the pool that are imported. Makes none (B652).
+    pub(crate) fn chunks(&self) -> usize {
+        self.chunks.as_ref().map_or(0, |chunks| chunks.totals().0)
+    }
+}

@@ -1,0 +1,124 @@
+//! From a GPU address to what is there: the buffer range for a bind, the bytes for the CPU.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use navin_memory::{AddressReader, AddressSpace, Lookup, Mapping};
+use navin_vulkan::{BufferRange, Context};
+
+use super::Pools;
+
+/// Why there is no buffer range at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// A page of a virtual pool where nothing is mapped: loads give 0, stores do nothing (B113). Noted once.
+    Unmapped,
+    /// No pool is there; [`Pools::near`] says what is near.
+    Nowhere,
+    /// The pool's memory does not come to the GPU; named where that was found out.
+    Refused,
+}
+
+impl Pools {
+    /// A reader of the address space, for the submit thread.
+    pub(crate) fn reader(&self) -> AddressReader {
+        AddressSpace::reader(&self.space)
+    }
+
+    /// The buffer range of what was looked up, for submission `submission`: `size` bytes or as many as there are to
+    /// the end of what lies there side by side; `u64::MAX` for a length that nobody knows.
+    ///
+    /// # Errors
+    /// What is there instead.
+    pub(crate) fn range_of(
+        &self,
+        context: &Arc<Context>,
+        found: Lookup<'_>,
+        size: u64,
+        submission: u64,
+    ) -> Result<BufferRange, Absent> {
+        let memory = match found {
+            Lookup::Pool(memory) => memory,
+            Lookup::Virtual { pool, offset, memory } => {
+                if memory.remaining < size
+                    && let Some(entry) = self.entry(pool.id())
+                    && let Some(range) =
+                        entry.virtual_pool().and_then(|v| v.side_by_side(context, offset, size, memory))
+                {
+                    return Ok(range);
+                }
+                memory
+            }
+            Lookup::Unmapped { pool, offset, .. } => {
+                pool.note_unmapped(offset);
+                return Err(Absent::Unmapped);
+            }
+            Lookup::Nowhere => return Err(Absent::Nowhere),
+        };
+        let size = if size == u64::MAX { size } else { size.min(memory.remaining) };
+        self.physical_range(context, memory, size, submission).ok_or(Absent::Refused)
+    }
+
+    fn physical_range(
+        &self,
+        context: &Arc<Context>,
+        memory: Mapping,
+        size: u64,
+        submission: u64,
+    ) -> Option<BufferRange> {
+        let entries = self.entries.read();
+        let physical = entries.get(&memory.pool)?.physical()?;
+        physical.used_by(submission);
+        let range = physical.range(context, memory.offset, size)?;
+        Some(BufferRange { size: range.size.min(memory.remaining), ..range })
+    }
+
+    /// What is near an address in no pool, for a fault line (B113).
+    pub(crate) fn near(&self, address: u64) -> String {
+        match self.space.nearest_virtual(address) {
+            Some(nearest) => format!("in no memory pool; {nearest}"),
+            None => "in no memory pool".to_owned(),
+        }
+    }
+
+    /// The host address of `size` bytes at a GPU address; `None` unless all of them lie side by side.
+    pub(crate) fn cpu_range(&self, address: u64, size: u64) -> Option<NonNull<u8>> {
+        self.space.resolve(address, size, |found| match found {
+            Lookup::Virtual { pool, offset, memory } if memory.remaining < size => {
+                let entry = self.entry(pool.id())?;
+                NonNull::new(entry.virtual_pool()?.host_side_by_side(offset, size)? as *mut u8)
+            }
+            found => {
+                let memory = found.memory()?;
+                let entry = self.entry(memory.pool)?;
+                entry.physical()?.host(memory.offset, size)
+            }
+        })
+    }
+
+    /// The 32-bit word at a GPU address, as an event holds it.
+    pub(crate) fn read_word(&self, address: u64) -> Option<u32> {
+        Some(self.word(address)?.load(Ordering::Acquire))
+    }
+
+    /// Changes the word at a GPU address; everything written before is visible to who sees the new value.
+    pub(crate) fn update_word(&self, address: u64, change: impl Fn(u32) -> u32) -> bool {
+        let Some(word) = self.word(address) else { return false };
+        word.fetch_update(Ordering::Release, Ordering::Relaxed, |value| Some(change(value))).is_ok()
+    }
+
+    /// The word at a GPU address; `None` where no memory is, or no whole word.
+    pub(crate) fn word(&self, address: u64) -> Option<&AtomicU32> {
+        let pointer = self.cpu_range(address, 4)?.cast::<u32>();
+        // SAFETY: inside a live pool's storage; guests and GPU access the word as a whole too. The pool can be
+        // finalized by the guest meanwhile only against NVN's rules, as for every access of the GPU.
+        pointer.is_aligned().then(|| unsafe { AtomicU32::from_ptr(pointer.as_ptr()) })
+    }
+}
+
+impl navin_command::PieceMemory for Pools {
+    fn host_memory(&self, address: u64, bytes: u32) -> Option<NonNull<u8>> {
+        self.cpu_range(address, u64::from(bytes))
+    }
+}

@@ -1,0 +1,153 @@
+//! What the CPU has written into pools since a moment: the driver's one tracker, and each pool's storage in it.
+
+use std::sync::Arc;
+
+use navin_memory::tracking::{
+    Mechanism, MechanismChoice, Selection, Span, Stamp, Tracker, TrackingCounters, TrackingOptions, Writer,
+};
+
+use crate::config::Config;
+
+/// Who writes when Navin writes for the guest. Nobody asks to leave these writes out.
+const NAVIN: Writer = Writer(0);
+
+/// The tracker; none where nothing tracks.
+pub(crate) struct Tracking(Option<Arc<Tracker>>, Selection);
+
+impl Tracking {
+    /// The tracker that the configuration asks for. Where there is none, said once, storage is fetched again only when
+    /// the guest says that it wrote it.
+    pub(crate) fn new(config: &Config) -> Self {
+        const WITHOUT: &str = "textures are fetched again only when the guest flushes their memory";
+        match Tracker::new(TrackingOptions { mechanism: config.tracking, ..TrackingOptions::default() }) {
+            Ok(tracker) => {
+                let selection = tracker.mechanism().clone();
+                let on = selection.mechanism != Mechanism::Off;
+                if !on && config.tracking != MechanismChoice::Off {
+                    tracing::warn!("no write tracking ({}): {WITHOUT}", selection.reason);
+                }
+                Self(on.then_some(tracker), selection)
+            }
+            Err(e) => {
+                navin_abi::fault!("B411", "{e}: {WITHOUT}");
+                Self(None, Selection { mechanism: Mechanism::Off, reason: e.to_string() })
+            }
+        }
+    }
+
+    /// What tracks, and why.
+    pub(crate) fn selection(&self) -> &Selection {
+        &self.1
+    }
+
+    /// Whether anything is tracked.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// As long as this stays the same nothing new is known to be written.
+    pub(super) fn clock(&self) -> Stamp {
+        self.0.as_ref().map_or(Stamp::NEVER, |tracker| tracker.clock())
+    }
+
+    /// Bytes of the pages that are tracked.
+    pub(super) fn granule(&self) -> u64 {
+        self.0.as_ref().map_or(navin_memory::SMALL_PAGE, |tracker| tracker.granule() as u64)
+    }
+
+    /// Notices what the CPU wrote up to here; once a submission, before it is replayed.
+    pub(crate) fn fetch(&self) {
+        if let Some(tracker) = &self.0 {
+            tracker.fetch();
+        }
+    }
+
+    /// Counters, for the status lines.
+    pub(crate) fn counters(&self) -> TrackingCounters {
+        self.0.as_ref().map_or_else(TrackingCounters::default, |tracker| tracker.counters())
+    }
+
+    /// Has a pool's storage tracked, if the CPU may write it.
+    pub(super) fn track(&self, start: *mut u8, len: u64, cpu_writes: bool) -> Tracked {
+        let (start, len) = (start as usize, len as usize);
+        let mut tracked = Tracked { tracker: self.0.clone(), registered: false, start, len };
+        if let Some(tracker) = self.0.as_ref().filter(|_| cpu_writes) {
+            match tracker.register(start, len) {
+                Ok(_) => tracked.registered = true,
+                Err(e) => {
+                    navin_abi::fault!("B205", "{e}: its textures are fetched again only when the guest flushes them");
+                }
+            }
+        }
+        tracked
+    }
+}
+
+/// A pool's storage under the tracker's eyes.
+pub(crate) struct Tracked {
+    tracker: Option<Arc<Tracker>>,
+    /// False for storage whose writes are not noticed.
+    registered: bool,
+    start: usize,
+    len: usize,
+}
+
+impl Tracked {
+    /// Whether CPU writes are noticed.
+    pub(crate) fn is_tracked(&self) -> bool {
+        self.registered
+    }
+
+    fn tracker(&self) -> Option<&Tracker> {
+        self.tracker.as_deref().filter(|_| self.registered)
+    }
+
+    fn span(&self, offset: u64, len: u64) -> Span {
+        let offset = (offset as usize).min(self.len);
+        Span::new(self.start + offset, (len as usize).min(self.len - offset))
+    }
+
+    /// From here on writes into these bytes are noticed, as writes since the stamp; to be called before the bytes are
+    /// read (B412).
+    pub(super) fn protect(&self, offset: u64, len: u64) -> Stamp {
+        self.tracker().map_or(Stamp::NEVER, |tracker| tracker.protect(self.span(offset, len)))
+    }
+
+    /// Whether any of these bytes' pages may have been written since; false for storage that is not tracked, where
+    /// the guest's word counts.
+    pub(super) fn written_since(&self, offset: u64, len: u64, stamp: Stamp) -> bool {
+        self.tracker().is_some_and(|tracker| tracker.written_since(self.span(offset, len), stamp))
+    }
+
+    /// Navin itself is about to write these bytes for the guest, by whatever mapping.
+    pub(super) fn host_writes(&self, offset: u64, len: u64) {
+        if let Some(tracker) = self.tracker() {
+            tracker.host_write(self.span(offset, len), NAVIN);
+        }
+    }
+
+    /// Host address of the first byte.
+    pub(super) fn start(&self) -> u64 {
+        self.start as u64
+    }
+
+    /// Runs `import` over these bytes with their pages open for writing: what the GPU writes through an import that was
+    /// made over protected pages can be lost (B123). Pages at the ends may be a tracked neighbour's, so this holds for
+    /// storage that is not tracked too.
+    pub(super) fn opened<R>(&self, offset: u64, len: u64, import: impl FnOnce() -> R) -> R {
+        let opened = self.tracker.as_ref().map(|tracker| tracker.open(&[self.span(offset, len)]));
+        let imported = import();
+        if let Some(opened) = opened {
+            opened.close();
+        }
+        imported
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        if let Some(tracker) = self.tracker() {
+            tracker.retire(self.start);
+        }
+    }
+}
