@@ -2,7 +2,7 @@
 //!
 //! `tests/clients.toml` lists them: what each shows, how long the demo runs it, which frames the tests compare.
 //! A client is one C file, `clients/<name>.c`; what several share is in `clients/common/*.c`. They include only
-//! `nvn.h` and are linked to the libnvn that was just built.
+//! `nvn.h`, and `navin.h` where they use what Navin has beside NVN, and are linked to the libnvn that was just built.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -129,6 +129,7 @@ pub fn build(clients: &[Client]) -> Result<PathBuf> {
         let mut command = compiler();
         command.args(["-O2", "-g", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]);
         command.arg("-I").arg(root.join("clients/include")).arg("-I").arg(root.join("clients"));
+        command.arg("-I").arg(root.join("crates/navin-capi/include"));
         // The clients bring their shaders' machine code with `.incbin`.
         command.arg(format!("-DSHADER_DIR=\"{}\"", root.join("tests/corpus/bin").display()));
         command.arg(&source).args(&common).arg("-o").arg(&program);

@@ -2,11 +2,13 @@
 //!
 //! Each module knows one client's scene from its C file and works it out another way: the triangle by barycentric
 //! coordinates, the boxes by casting a ray for each pixel, the sparks by simulating them, the cells of the queues by
-//! hashing, the streamed tiles by the function that their texels come from. `e2e` asks [`check`] for
+//! hashing, the streamed tiles by the function that their texels come from, the wall of pages by keeping its own page
+//! table. `e2e` asks [`check`] for
 //! every picture that it compares, and the tests here ask it for the expected pictures themselves, so that an
 //! expected picture cannot be wrong in what is reckoned here.
 
 mod cube;
+mod memory;
 mod particles;
 mod queues;
 mod streaming;
@@ -27,6 +29,7 @@ pub fn check(client: &str, frame: u64, picture: &Picture) -> Result<Option<Strin
         "cube" => cube::check(frame, picture).map(Some),
         "particles" => particles::check(frame, picture).map(Some),
         "queues" => queues::check(frame, picture).map(Some),
+        "memory" => memory::check(frame, picture).map(Some),
         "streaming" => streaming::check(frame, picture).map(Some),
         _ => Ok(None),
     }

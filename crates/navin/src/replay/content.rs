@@ -203,6 +203,7 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
         clear(driver, encoder, texture, image);
         return Filled::Unwatched;
     };
+    bytes.bring(&driver.context, 0..size);
     let filled = watched(driver, &bytes, size);
     let storage = bytes.read(0..size);
     if !bytes.cpu_writes() && storage.iter().all(|byte| *byte == 0) {

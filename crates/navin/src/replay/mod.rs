@@ -223,9 +223,10 @@ impl Replayer {
         };
         piece.begin();
         piece.run(&work.stream, work.words.clone());
-        let Piece { encoder, completion, reported, mut reports, .. } = piece;
+        let Piece { encoder, completion, reported, mut reports, submission, .. } = piece;
         let signals = completion.signals();
         let submitted = submit(driver, encoder);
+        driver.pools.submitted_as(submission, submitted.unwrap_or(0));
         reported.submitted(&mut reports, submitted.unwrap_or(0));
         // The signals of a refused submission are not lost: whoever waits for them was promised them, behind what was
         // submitted before.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use navin_memory::tracking::Stamp;
 use navin_memory::{PoolId, SMALL_PAGE};
+use navin_vulkan::Context;
 use smallvec::SmallVec;
 
 use super::physical::Physical;
@@ -131,6 +132,13 @@ impl Bytes<'_> {
             let source = piece.source.as_ref();
             source.is_some_and(|(entry, at)| entry.physical().is_some_and(|p| written(p, *at, &piece.range)))
         })
+    }
+
+    /// Brings to guest memory what the GPU wrote into `range` of a pool that lives in device memory; waits for it.
+    pub(crate) fn bring(&self, context: &Arc<Context>, range: Range<u64>) {
+        if let Kind::Physical(physical) = &self.entry.kind {
+            physical.bring(context, self.offset + range.start, range.end - range.start);
+        }
     }
 
     /// The bytes at the begin and at the end that share their pages with others': of the page before the first whole

@@ -94,6 +94,8 @@ pub(crate) struct Pools {
     waits: navin_memory::virtual_pool::MapWaits,
     /// The submit thread is replaying: it may have looked up host memory that it reads.
     replaying: AtomicBool,
+    /// The newest submission that had another number than its lookups were told.
+    late: AtomicU64,
     /// Mappings of virtual pools that changed pages, of all of them.
     mappings: AtomicU64,
     /// Live virtual pools.
@@ -116,6 +118,7 @@ impl Pools {
             log_mappings: config.log_mappings,
             waits: navin_memory::virtual_pool::MapWaits::default(),
             replaying: AtomicBool::new(false),
+            late: AtomicU64::new(0),
             mappings: AtomicU64::new(0),
             virtual_pools: AtomicU64::new(0),
             kept: Mutex::default(),
@@ -267,9 +270,17 @@ impl Pools {
 
     /// The newest submission that may use the pool: as a buffer, or through the page table.
     fn last_use(&self, entry: &Entry, physical: &Physical) -> u64 {
-        match self.exposed.contains(entry.pool.id) {
-            true => physical.last_use().max(self.exposed.last_walk()),
-            false => physical.last_use(),
+        let walk = if self.exposed.contains(entry.pool.id) { self.exposed.last_walk() } else { 0 };
+        match physical.last_use().max(walk) {
+            0 => 0,
+            last => last.max(self.late.load(Ordering::Acquire)),
+        }
+    }
+
+    /// A piece that was to be submission `expected` became submission `ticket`: another one came between.
+    pub(crate) fn submitted_as(&self, expected: u64, ticket: u64) {
+        if ticket > expected {
+            self.late.fetch_max(ticket, Ordering::AcqRel);
         }
     }
 

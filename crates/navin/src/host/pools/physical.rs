@@ -12,7 +12,8 @@ use std::sync::{Arc, OnceLock};
 use navin_abi::fault;
 use navin_memory::{PoolDesc, PoolId, alloc};
 use navin_vulkan::{
-    Backing, BufferRange, ChunkedImport, Context, ImportError, PoolAccess, PoolBuffer, PoolStorage, UNKNOWN_LENGTH,
+    Backing, BufferRange, ChunkedImport, Context, ImportError, PoolAccess, PoolBuffer, PoolStorage, StorageKind,
+    UNKNOWN_LENGTH,
 };
 
 use super::tracking::Tracked;
@@ -66,7 +67,8 @@ impl Physical {
         let access = if desc.flags.cpu_visible() { PoolAccess::Shared } else { PoolAccess::GpuOnly };
         let name = format!("pool {}", id.0);
         // SAFETY: the caller's promise.
-        let chunks = (storage.len >= chunked_from).then(|| unsafe { ChunkedImport::new(context, &storage, &name) });
+        let pieces = storage.len >= chunked_from && context.import_probe().anonymous.works();
+        let chunks = pieces.then(|| unsafe { ChunkedImport::new(context, &storage, &name) });
         Self { storage, access, name, whole: OnceLock::new(), chunks, last_use: AtomicU64::new(0), tracked, backing }
     }
 
@@ -102,10 +104,31 @@ impl Physical {
 
     fn import(&self, context: &Arc<Context>) -> Result<PoolBuffer, ImportError> {
         // Protected pages under an import may swallow the GPU's writes (B123).
-        self.tracked.opened(0, self.storage.len, || {
+        let buffer = self.tracked.opened(0, self.storage.len, || {
             // SAFETY: the promise of `new`.
             unsafe { PoolBuffer::new(context, &self.storage, self.access, &self.name) }
-        })
+        })?;
+        if buffer.kind() == StorageKind::Mirror {
+            // Nothing carries bytes between a mirror and the guest yet: better no pool than one that lies.
+            return Err(ImportError::Unsupported("this memory cannot be imported, and pools are not mirrored".into()));
+        }
+        Ok(buffer)
+    }
+
+    /// Brings what the GPU wrote into a pool in device memory to the storage, for the CPU's part of Navin to read.
+    pub(super) fn bring(&self, context: &Arc<Context>, offset: u64, size: u64) {
+        let Some(Some(buffer)) = self.whole.get() else { return };
+        if buffer.kind() != StorageKind::DeviceLocal || self.last_use() == 0 {
+            return;
+        }
+        if let Err(e) = buffer.read_back(context, offset, size) {
+            fault!(
+                key = self.storage.ptr as usize,
+                "B315",
+                "{size:#x} bytes at {offset:#x} of {} cannot be read back from device memory: {e}; textures there begin with what the memory held when the pool was made",
+                self.name
+            );
+        }
     }
 
     /// Whether pieces are imported where they are needed (B122).
