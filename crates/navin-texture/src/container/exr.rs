@@ -71,7 +71,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     let total = row.checked_mul(height.into()).filter(|n| *n <= most);
     let half = header.channels.iter().all(|c| c.kind == 1);
     let format = if half { Format::RGBA16F } else { Format::RGBA32F };
-    let size = u64::from(width) * u64::from(height) * if half { 8 } else { 16 };
+    let pixels = u64::from(width) * u64::from(height);
+    let size = pixels.saturating_mul(if half { 8 } else { 16 });
     if total.is_none() || size > most.saturating_mul(8) {
         return Err(FileError::at(window_at, format!("{width} x {height} pixels, more than the file can hold")));
     }

@@ -14,6 +14,8 @@ mod bytes;
 mod dds;
 mod dxgi;
 mod exr;
+#[doc(hidden)]
+pub mod fuzz;
 mod ktx2;
 mod ktx2_dfd;
 mod png;

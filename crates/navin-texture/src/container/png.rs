@@ -17,7 +17,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     decoder.set_transformations(::png::Transformations::EXPAND | ::png::Transformations::STRIP_16);
     let mut reader = decoder.read_info().map_err(wrong)?;
     let (width, height) = (reader.info().width, reader.info().height);
-    let size = u64::from(width) * u64::from(height) * 4;
+    let size = (u64::from(width) * u64::from(height)).saturating_mul(4);
     // Four bytes a pixel are made of as little as one bit.
     if size > most.saturating_mul(32) || reader.output_buffer_size() as u64 > most.saturating_mul(8) {
         return Err(FileError::at(16, format!("{width} x {height} pixels, more than the file can hold")));

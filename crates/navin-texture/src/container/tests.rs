@@ -336,24 +336,6 @@ fn errors_name_the_place() {
     assert!(read(&[], order).is_err());
 }
 
-/// The body of the fuzz targets: whatever is read can be written and read again as the same.
-fn fuzz(bytes: &[u8]) {
-    for order in [GobOrder::TegraX1, GobOrder::Successor] {
-        let Ok(textures) = read(bytes, order) else { continue };
-        let total: usize = textures.iter().map(|t| t.data.len()).sum();
-        let kind = Kind::detect(bytes).unwrap();
-        let inflates = matches!(kind, Kind::Png | Kind::Exr | Kind::Ktx2);
-        assert!(inflates || total <= bytes.len(), "{total} bytes out of {}", bytes.len());
-        for texture in &textures {
-            texture.check().unwrap();
-        }
-        if let Ok(file) = write(kind, &textures, "again", order) {
-            let again = read(&file, order).unwrap();
-            assert_eq!(again.len(), textures.len());
-        }
-    }
-}
-
 fn seeds() -> Vec<Vec<u8>> {
     let small = |format, target, layers, levels| {
         let depth = if target == Target::D3 { 4 } else { 1 };
@@ -401,8 +383,58 @@ proptest! {
         if let Some(cut) = cut {
             file.truncate(cut.index(file.len()));
         }
-        fuzz(&file);
+        fuzz::file(&file);
     }
+}
+
+/// The same for as long as one likes: `NAVIN_FUZZ_SECONDS=3600 cargo test --release -p navin-texture -- --ignored
+/// files_for_long`. Changes pile up on files that are still read, so that it goes deeper than the first check.
+#[test]
+#[ignore = "runs for a minute, or NAVIN_FUZZ_SECONDS"]
+fn files_for_long() {
+    let seconds = std::env::var("NAVIN_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let mut state = std::process::id() as u64 | 1 << 40;
+    let mut next = move |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % n.max(1) as u64) as usize
+    };
+    let seeds = seeds();
+    let (mut runs, mut deep) = (0u64, seeds.clone());
+    while std::time::Instant::now() < end {
+        let which = next(seeds.len());
+        let mut file = if next(4) == 0 { deep[which].clone() } else { seeds[which].clone() };
+        for _ in 0..=next(6) {
+            let head = if next(3) > 0 { file.len().min(0x800) } else { file.len() };
+            let at = next(head);
+            match next(6) {
+                0 => file[at] = [0, 1, 0x7F, 0x80, 0xFF][next(5)],
+                1 => file[at] ^= 1 << next(8),
+                2 => file[at] = next(256) as u8,
+                3 => file.truncate(at.max(16)),
+                4 if at + 4 <= file.len() => {
+                    let value = [0, 1, u32::MAX, 0x7FFF_FFFF, file.len() as u32, 0x1_0000][next(6)];
+                    file[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                }
+                _ => {
+                    let from = next(head);
+                    let n = next(16).min(file.len() - at).min(file.len() - from);
+                    file.copy_within(from..from + n, at);
+                }
+            }
+        }
+        fuzz::file(&file);
+        runs += 1;
+        if read(&file, GobOrder::TegraX1).is_ok() && next(3) == 0 {
+            deep[which] = file;
+        }
+        if runs % 5000 == 0 {
+            deep.clone_from(&seeds);
+        }
+    }
+    println!("{runs} files");
 }
 
 thread_local! {
