@@ -61,30 +61,42 @@ impl BlockDecoder {
     /// Decodes one block into 8 bits a component; only where [`BlockDecoder::is_rgba8`]. `block` shorter than the
     /// format's block leaves `out` as it is.
     pub fn rgba8(self, block: &[u8], out: &mut [[u8; 4]; MOST_TEXELS]) {
-        let decode: fn(&[u8], &mut [u8], usize) = match self.kind {
-            Kind::Bc1(_) if block.len() >= 8 => bcdec_rs::bc1,
-            Kind::Bc2 if block.len() >= 16 => bcdec_rs::bc2,
-            Kind::Bc3 if block.len() >= 16 => bcdec_rs::bc3,
-            Kind::Bc7 if block.len() >= 16 => bcdec_rs::bc7,
-            Kind::Astc => {
-                let Some(block) = block.first_chunk::<16>() else { return };
-                let width = self.width;
-                let footprint = astc_decode::Footprint::new(self.width, self.height);
-                // An illegal block, and one of the HDR profile, is the error colour of the specification, which the
-                // decoder has written.
-                let _legal = astc_decode::astc_decode_block(block, footprint, |x, y, texel| {
-                    if let Some(place) = out.get_mut((y * width + x) as usize) {
-                        *place = texel;
-                    }
-                });
-                return;
-            }
-            _ => return,
-        };
-        decode(block, out[..16].as_flattened_mut(), 16);
-        if self.kind == Kind::Bc1(false) {
-            out[..16].iter_mut().for_each(|texel| texel[3] = 255);
+        if self.kind != Kind::Astc {
+            self.bc_rows(block, out[..16].as_flattened_mut(), 16);
+            return;
         }
+        let Some(block) = block.first_chunk::<16>() else { return };
+        let width = self.width;
+        let footprint = astc_decode::Footprint::new(self.width, self.height);
+        // An illegal block, and one of the HDR profile, is the error colour of the specification, which the decoder
+        // has written.
+        let _legal = astc_decode::astc_decode_block(block, footprint, |x, y, texel| {
+            if let Some(place) = out.get_mut((y * width + x) as usize) {
+                *place = texel;
+            }
+        });
+    }
+
+    /// Decodes one BC block straight into rows of RGBA8, `pitch` bytes apart; false, with nothing written, for other
+    /// formats and where the block or the rows are too short.
+    pub fn bc_rows(self, block: &[u8], rows: &mut [u8], pitch: usize) -> bool {
+        let (decode, bytes): (fn(&[u8], &mut [u8], usize), usize) = match self.kind {
+            Kind::Bc1(_) => (bcdec_rs::bc1, 8),
+            Kind::Bc2 => (bcdec_rs::bc2, 16),
+            Kind::Bc3 => (bcdec_rs::bc3, 16),
+            Kind::Bc7 => (bcdec_rs::bc7, 16),
+            _ => return false,
+        };
+        if block.len() < bytes || pitch < 16 || rows.len() < 3 * pitch + 16 {
+            return false;
+        }
+        decode(block, rows, pitch);
+        if self.kind == Kind::Bc1(false) {
+            for row in rows.chunks_mut(pitch).take(4) {
+                row[..16].as_chunks_mut::<4>().0.iter_mut().for_each(|texel| texel[3] = 255);
+            }
+        }
+        true
     }
 
     /// Decodes one block into linear floats; only where not [`BlockDecoder::is_rgba8`].

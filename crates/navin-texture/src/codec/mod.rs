@@ -101,9 +101,7 @@ pub fn decode_rgba8(info: &FormatInfo, data: &[u8], width: u32, height: u32) -> 
     let pixels = out.as_chunks_mut::<4>().0;
     if let Some(decoder) = BlockDecoder::new(info) {
         if decoder.is_rgba8() {
-            let mut texels = [[0; 4]; MOST_TEXELS];
-            let decode = |texels: &mut _, bytes: &[u8]| decoder.rgba8(bytes, texels);
-            each_block(info, data, (width, height), &mut texels, decode, |texels, to, from| pixels[to] = texels[from]);
+            rgba8_blocks(decoder, info, data, (width, height), &mut out);
         } else {
             let mut texels = [[0.0; 4]; MOST_TEXELS];
             let decode = |texels: &mut _, bytes: &[u8]| decoder.float(bytes, texels);
@@ -150,6 +148,28 @@ pub fn decode_rgba8(info: &FormatInfo, data: &[u8], width: u32, height: u32) -> 
         }
     }
     Ok(out)
+}
+
+/// Blocks of 8-bit components: BC blocks inside the slice straight into its rows, the others by way of an array.
+fn rgba8_blocks(decoder: BlockDecoder, info: &FormatInfo, data: &[u8], (width, height): (u32, u32), out: &mut [u8]) {
+    let (w, h) = (info.block_width as usize, info.block_height as usize);
+    let (width, height) = (width as usize, height as usize);
+    let columns = width.div_ceil(w);
+    let mut texels = [[0; 4]; MOST_TEXELS];
+    for (i, block) in data.chunks_exact(info.bytes_per_block as usize).enumerate() {
+        let (x, y) = (i % columns * w, i / columns * h);
+        let whole = x + w <= width && y + h <= height;
+        let at = (y * width + x) * 4;
+        if whole && decoder.bc_rows(block, &mut out[at..], width * 4) {
+            continue;
+        }
+        decoder.rgba8(block, &mut texels);
+        let count = w.min(width - x);
+        for row in 0..h.min(height - y) {
+            let to = at + row * width * 4;
+            out[to..to + count * 4].copy_from_slice(texels[row * w..row * w + count].as_flattened());
+        }
+    }
 }
 
 /// Decodes one slice to RGBA32F: `width * height` times four floats.
