@@ -14,9 +14,13 @@ use super::{Backing, ImportError, PoolBuffer, PoolStorage, Span, StorageKind};
 use crate::gpu::Gpu;
 
 const HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
+const NO_EXTENSION: &str = "the device imports no dma-bufs (no VK_EXT_external_memory_dma_buf)";
 
 /// Imports a storage whose backing is a memfd or a dma-buf. One attempt.
 pub(super) fn new(gpu: &Arc<Gpu>, storage: &PoolStorage, name: &str) -> Result<PoolBuffer, ImportError> {
+    if gpu.dma_buf.is_none() {
+        return Err(ImportError::Unsupported(NO_EXTENSION.to_owned()));
+    }
     let (external, bias) = match storage.backing {
         Backing::Unknown => {
             let why = "no dma-buf can be made: the storage lies in no memfd";
@@ -46,9 +50,7 @@ fn check_size(gpu: &Gpu, span: Span) -> Result<(), ImportError> {
 
 /// Imports a descriptor, which stays the caller's.
 fn import(gpu: &Arc<Gpu>, fd: i32, size: u64) -> Result<External, ImportError> {
-    let loader = gpu.dma_buf.as_ref().ok_or_else(|| {
-        ImportError::Unsupported("the device imports no dma-bufs (no VK_EXT_external_memory_dma_buf)".to_owned())
-    })?;
+    let loader = gpu.dma_buf.as_ref().ok_or_else(|| ImportError::Unsupported(NO_EXTENSION.to_owned()))?;
     let mut properties = vk::MemoryFdPropertiesKHR::default();
     // SAFETY: the extension is enabled; the descriptor is open.
     unsafe { loader.get_memory_fd_properties(HANDLE, fd, &mut properties) }.map_err(ImportError::Refused)?;
