@@ -9,6 +9,7 @@
 //! So a new chunk takes in those that it touches, up to 256 MB, and chunks overlap only past that.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Pools of this size and more are imported in chunks.
 pub const CHUNKED: u64 = 512 << 20;
@@ -68,22 +69,8 @@ impl Chunk {
 pub enum ChunkUse {
     /// The chunk is there.
     There(Chunk),
-    /// The chunk is to be made, and takes the place of others, which go by deferred release.
-    Make {
-        /// The new chunk.
-        chunk: Chunk,
-        /// Those that are superfluous then.
-        replaces: Vec<ChunkId>,
-    },
-}
-
-impl ChunkUse {
-    /// The chunk.
-    pub fn chunk(&self) -> Chunk {
-        match self {
-            Self::There(chunk) | Self::Make { chunk, .. } => *chunk,
-        }
-    }
+    /// These bytes of the pool are to be imported; then [`ChunkPlan::made`] tells the plan.
+    Make(Range<u64>),
 }
 
 /// The chunks of one pool.
@@ -103,14 +90,19 @@ impl ChunkPlan {
         Self { size, single: one_import || size < CHUNKED, chunks: BTreeMap::new(), made: 0 }
     }
 
+    /// For a pool of any size, in chunks.
+    pub fn chunked(size: u64) -> Self {
+        Self { size, single: false, chunks: BTreeMap::new(), made: 0 }
+    }
+
     /// Whether the pool is one import, made when the pool is: [`lookup`](Self::lookup) then answers the whole pool.
     pub fn is_single(&self) -> bool {
         self.single
     }
 
-    /// The chunk for a look-up at `offset`; `None` past the pool's end. A chunk that is to be made counts as made:
-    /// when that fails, [`forget`](Self::forget) it. It has all the bytes needed, or all up to the pool's end.
-    pub fn lookup(&mut self, offset: u64, need: Need) -> Option<ChunkUse> {
+    /// The chunk for a look-up at `offset`; `None` past the pool's end. It has all the bytes needed, or all up to the
+    /// pool's end. Changes nothing.
+    pub fn lookup(&self, offset: u64, need: Need) -> Option<ChunkUse> {
         if offset >= self.size {
             return None;
         }
@@ -118,11 +110,10 @@ impl ChunkPlan {
         if let Some(chunk) = self.covering(offset, end) {
             return Some(ChunkUse::There(chunk));
         }
-        let (mut start, mut stop) = if self.single {
-            (0, self.size)
-        } else {
-            (offset - offset % STRIDE, end.next_multiple_of(STRIDE).min(self.size))
-        };
+        if self.single {
+            return Some(ChunkUse::Make(0..self.size));
+        }
+        let (mut start, mut stop) = (offset - offset % STRIDE, end.next_multiple_of(STRIDE).min(self.size));
         // Those that it overlaps are taken in, as long as the result is not too large; each may reach further ones.
         loop {
             let joins = |chunk: &&Chunk| {
@@ -134,17 +125,21 @@ impl ChunkPlan {
                 None => break,
             }
         }
+        Some(ChunkUse::Make(start..stop))
+    }
+
+    /// The bytes of a [`ChunkUse::Make`] have been imported: the new chunk's name, and those that are inside it and
+    /// superfluous now, to go by deferred release.
+    pub fn made(&mut self, range: Range<u64>) -> (ChunkId, Vec<ChunkId>) {
         self.made += 1;
-        let chunk = Chunk { id: ChunkId(self.made), start, size: stop - start };
-        let inside = |old: &&Chunk| chunk.holds(old.start, old.end());
-        let replaces: Vec<Chunk> = self.chunks.values().filter(inside).copied().collect();
-        for old in &replaces {
+        let chunk = Chunk { id: ChunkId(self.made), start: range.start, size: range.end - range.start };
+        let inside: Vec<Chunk> = self.chunks().filter(|old| chunk.holds(old.start, old.end())).collect();
+        for old in &inside {
             self.chunks.remove(&old.start);
         }
         // None begins here any more: one that reached further would have been the answer.
-        self.chunks.insert(start, chunk);
-        let replaces = replaces.iter().map(|old| old.id).collect();
-        Some(ChunkUse::Make { chunk, replaces })
+        self.chunks.insert(chunk.start, chunk);
+        (chunk.id, inside.iter().map(|old| old.id).collect())
     }
 
     /// The chunk that has the bytes, if there is one. Never makes any (B652): for statistics and messages.
@@ -173,12 +168,6 @@ impl ChunkPlan {
     /// Bytes that are imported more than once: as long as there are any, chunks are aliases of one memory.
     pub fn overlap(&self) -> u64 {
         self.chunks().map(|chunk| chunk.size).sum::<u64>() - self.imported()
-    }
-
-    /// Takes out a chunk that could not be made; false when there is none of that name.
-    pub fn forget(&mut self, id: ChunkId) -> bool {
-        let start = self.chunks.values().find(|chunk| chunk.id == id).map(|chunk| chunk.start);
-        start.and_then(|start| self.chunks.remove(&start)).is_some()
     }
 
     /// Takes all chunks out: the pool goes.

@@ -120,6 +120,12 @@ fn b111_unmapping_reads_zero_at_once_and_takes_the_pages_when_the_gpu_has_ended(
     pool.end_import(import);
     assert_eq!(pool.release(7, &mut host), MB);
     assert_eq!((pool.unreleased(), host.pages.len()), (0, 0));
+
+    // Without an import of the range too: the guest's addresses stay until the submission has ended.
+    map(&pool, &[request(0, MB, Some((2, 0)))], 7, &mut host);
+    map(&pool, &[request(0, MB, None)], 8, &mut host);
+    assert_eq!((pool.release(7, &mut host), host.pages.len()), (0, 256));
+    assert_eq!((pool.release(8, &mut host), host.pages.len()), (MB, 0));
 }
 
 #[test]
@@ -401,6 +407,11 @@ fn b118_a_texture_is_due_when_an_entry_under_it_is_newer_than_its_upload() {
     assert!(!pool.changed_since(texture.0, texture.1, uploaded));
     change(base + 0x8_1000, 0x1000, None);
     assert!(pool.changed_since(texture.0, texture.1, uploaded));
+    // A whole 64 KB under it too.
+    let whole = pool.generation();
+    change(base + 0x2_0000, 0x1_0000, Some((3, 0x1000)));
+    assert!(pool.changed_since(texture.0, texture.1, whole));
+    assert!(pool.changed_since(base + 0x2_FFFF, 1, whole) && !pool.changed_since(base + 0x3_0000, 1, whole));
     // Any bytes, not only pages; and past the end.
     assert!(pool.changed_since(base + 0x8_1FFF, 1, uploaded));
     assert!(!pool.changed_since(base + 0x8_2000, 1, uploaded));
@@ -476,12 +487,12 @@ fn a_physical_pool_that_goes_takes_its_pages_along() {
         0,
         &mut host,
     );
-    assert!(pool.plan_without(PoolId(4)).is_none());
+    assert!(pool.plan_without(PoolId(4)).is_none() && !pool.shows(PoolId(4)) && pool.shows(PoolId(2)));
     let plan = pool.plan_without(PoolId(2)).unwrap();
     let committed = pool.commit(plan, 5, &mut host).unwrap();
     assert_eq!(committed.changed, [0..MB, 8 * MB..8 * MB + PAGE]);
     assert_eq!((at(&pool, 0), at(&pool, MB), at(&pool, 8 * MB)), (None, Some((3, 0)), None));
-    assert!(pool.plan_without(PoolId(2)).is_none());
+    assert!(pool.plan_without(PoolId(2)).is_none() && !pool.shows(PoolId(2)));
     assert_eq!(pool.release(5, &mut host), MB + PAGE);
 }
 

@@ -224,6 +224,11 @@ impl VirtualPool {
         self.finish_plan(&state, layers)
     }
 
+    /// Whether pages of a physical pool are mapped here; costs one look-up.
+    pub fn shows(&self, physical: PoolId) -> bool {
+        self.lock().host.physical.contains_key(&physical)
+    }
+
     /// The plan that takes every page of a physical pool out, because that pool goes; `None` when none is mapped
     /// here, which costs one look-up.
     pub fn plan_without(&self, physical: PoolId) -> Option<Plan> {
