@@ -1,28 +1,20 @@
 //! Pools of 512 MB and more: imported piece by piece, where a lookup needs it (B122).
 //!
-//! An import pins its pages whether the GPU uses them or not, so a large pool has none over the whole. A *chunk*
-//! comes into being at the first lookup that needs it, in whole strides of 16 MB. A lookup that wants more than there
-//! is replaces the chunks that it meets by one over all of them: chunks never overlap (B652), adjacent ones have
-//! unrelated addresses, and what is pinned is never more than the strides that were asked for. Replaced chunks go by
+//! Which pieces there are is [`navin_memory::chunks`]'s; here they are imported and given up. Replaced chunks go by
 //! deferred release. Nothing but [`ChunkedImport::range`] makes chunks: statistics and lookups for the log ask
 //! [`ChunkedImport::find`].
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use navin_memory::chunks::{CHUNKED as CHUNKED_FROM, STRIDE, UNKNOWN_LENGTH};
+use navin_memory::chunks::{Chunk, ChunkId, ChunkPlan, ChunkUse, Need};
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use super::{ImportError, PoolAccess, PoolBuffer, PoolStorage};
 use crate::context::Context;
 use crate::encoder::BufferRange;
-
-/// Pools of this size and larger are imported in chunks.
-pub const CHUNKED_FROM: u64 = 512 << 20;
-/// Chunks begin and end at multiples of this, counted from the pool's begin.
-pub const STRIDE: u64 = 16 << 20;
-/// What a lookup of unknown length asks for (indirect draws' index buffers, raw storage addresses).
-pub const UNKNOWN_LENGTH: u64 = 64 << 20;
 
 /// A chunk on its way through the caller's bracket.
 pub struct Imported(Result<PoolBuffer, ImportError>);
@@ -32,8 +24,23 @@ pub struct ChunkedImport {
     context: Arc<Context>,
     storage: PoolStorage,
     name: String,
-    /// By offset into the pool.
-    chunks: Mutex<BTreeMap<u64, PoolBuffer>>,
+    chunks: Mutex<Chunks>,
+}
+
+struct Chunks {
+    plan: ChunkPlan,
+    imports: FxHashMap<ChunkId, PoolBuffer>,
+}
+
+impl Chunks {
+    /// The buffer range of `size` bytes at an offset that is in a chunk.
+    fn range(&self, chunk: Chunk, offset: u64, size: u64) -> Option<BufferRange> {
+        Some(self.imports.get(&chunk.id)?.range(offset - chunk.start, size))
+    }
+
+    fn find(&self, offset: u64, size: u64) -> Option<BufferRange> {
+        self.range(self.plan.covering(offset, offset + size)?, offset, size)
+    }
 }
 
 // SAFETY: the storage's pointers belong to no thread; see `PoolBuffer`.
@@ -48,7 +55,10 @@ impl ChunkedImport {
     /// As for [`PoolBuffer::new`], for as long as this lives and until its chunks are destroyed. A memfd's descriptor
     /// stays open as long.
     pub unsafe fn new(context: &Arc<Context>, storage: &PoolStorage, name: &str) -> ChunkedImport {
-        Self { context: context.clone(), storage: *storage, name: name.to_owned(), chunks: Mutex::default() }
+        // Whoever asks for chunks gets them, however small the pool is: that is the caller's choice.
+        let plan = ChunkPlan::chunked(storage.len);
+        let chunks = Mutex::new(Chunks { plan, imports: FxHashMap::default() });
+        Self { context: context.clone(), storage: *storage, name: name.to_owned(), chunks }
     }
 
     /// The buffer range of `size` bytes at an offset, cut to the pool's end, its chunk made or lengthened where need
@@ -74,64 +84,49 @@ impl ChunkedImport {
     ) -> Result<BufferRange, ImportError> {
         let size = self.clip(offset, size).ok_or(ImportError::Empty)?;
         let mut chunks = self.chunks.lock();
-        if let Some(found) = lookup(&chunks, offset, size) {
-            return Ok(found);
-        }
-        let mut start = offset - offset % STRIDE;
-        let mut end = (offset + size).next_multiple_of(STRIDE).min(self.storage.len);
-        // Chunks that it meets become part of it.
-        let met: Vec<u64> = chunks
-            .range(..end)
-            .rev()
-            .take_while(|(first, chunk)| **first + chunk.len() > start)
-            .map(|(first, _)| *first)
-            .collect();
-        for first in &met {
-            if let Some(chunk) = chunks.get(first) {
-                start = start.min(*first);
-                end = end.max(first + chunk.len());
-            }
-        }
-        let storage = self.storage.slice(start, end - start);
-        let name = format!("{} +{:#x}", self.name, start);
-        let chunk = bracket(start..end, &mut || {
+        let piece = match chunks.plan.lookup(offset, Need::Bytes(size)).ok_or(ImportError::Empty)? {
+            ChunkUse::There(chunk) => return chunks.range(chunk, offset, size).ok_or(ImportError::Empty),
+            ChunkUse::Make(piece) => piece,
+        };
+        let start = piece.start;
+        let storage = self.storage.slice(start, piece.end - start);
+        let name = format!("{} +{start:#x}", self.name);
+        let import = bracket(piece.clone(), &mut || {
             // SAFETY: a piece of the storage, which the promise of `new` covers.
             Imported(unsafe { PoolBuffer::new(&self.context, &storage, PoolAccess::Shared, &name) })
         });
-        let chunk = chunk.0?;
-        for first in met {
-            chunks.remove(&first);
+        let import = import.0?;
+        let range = import.range(offset - start, size);
+        let (id, superfluous) = chunks.plan.made(piece);
+        for old in superfluous {
+            chunks.imports.remove(&old);
         }
-        let range = chunk.range(offset - start, size);
-        chunks.insert(start, chunk);
+        chunks.imports.insert(id, import);
         Ok(range)
     }
 
     /// The buffer range of `size` bytes at an offset, cut to the pool's end, if a chunk holds it. Makes nothing.
     pub fn find(&self, offset: u64, size: u64) -> Option<BufferRange> {
-        lookup(&self.chunks.lock(), offset, self.clip(offset, size)?)
+        self.chunks.lock().find(offset, self.clip(offset, size)?)
     }
 
     /// Number of chunks and their bytes. Makes nothing (B652).
     pub fn totals(&self) -> (usize, u64) {
         let chunks = self.chunks.lock();
-        (chunks.len(), chunks.values().map(PoolBuffer::len).sum())
+        (chunks.imports.len(), chunks.imports.values().map(PoolBuffer::len).sum())
     }
 
     /// Gives all chunks up, by deferred release.
     pub fn clear(&self) {
-        let chunks = std::mem::take(&mut *self.chunks.lock());
+        let mut chunks = self.chunks.lock();
+        chunks.plan.clear();
+        let imports = std::mem::take(&mut chunks.imports);
         drop(chunks);
+        drop(imports);
     }
 
     fn clip(&self, offset: u64, size: u64) -> Option<u64> {
         let left = self.storage.len.checked_sub(offset)?;
         Some(size.min(left)).filter(|&size| size > 0)
     }
-}
-
-fn lookup(chunks: &BTreeMap<u64, PoolBuffer>, offset: u64, size: u64) -> Option<BufferRange> {
-    let (first, chunk) = chunks.range(..=offset).next_back()?;
-    let inside = offset - first;
-    (inside + size <= chunk.len()).then(|| chunk.range(inside, size))
 }
