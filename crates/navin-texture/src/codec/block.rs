@@ -34,6 +34,9 @@ fn bc7(block: &[u8], rows: &mut [u8], pitch: usize) {
     }
 }
 
+/// Decodes a block into rows of RGBA8 at a pitch.
+type Decode = fn(&[u8], &mut [u8], usize);
+
 /// Which decoder a format takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -106,7 +109,7 @@ impl BlockDecoder {
     /// Decodes one BC block straight into rows of RGBA8, `pitch` bytes apart; false, with nothing written, for other
     /// formats and where the block or the rows are too short.
     pub fn bc_rows(self, block: &[u8], rows: &mut [u8], pitch: usize) -> bool {
-        let (decode, bytes): (fn(&[u8], &mut [u8], usize), usize) = match self.kind {
+        let (decode, bytes): (Decode, usize) = match self.kind {
             Kind::Bc1(_) => (bcdec_rs::bc1, 8),
             Kind::Bc2 => (bcdec_rs::bc2, 16),
             Kind::Bc3 => (bcdec_rs::bc3, 16),

@@ -58,43 +58,6 @@ pub(super) struct Run {
 /// at a time with powers of two between them are more than the write buffers hold apart.
 pub(super) const STREAM_BYTES: usize = 6 << 20;
 
-/// Copies a run out of GOBs. `rows` is the first copied byte of row `y.0`.
-///
-/// # Safety
-/// `gobs` must have `(columns - 1) * stride + 512` readable bytes; `rows` must have, for each copied row `i` from 0,
-/// `columns * 64` writable bytes at `i * pitch`. The two must not overlap.
-#[inline]
-pub(super) unsafe fn untile<const SUCCESSOR: bool>(kernel: Kernel, rows: *mut u8, gobs: *const u8, run: Run) {
-    match kernel {
-        // SAFETY: the caller keeps this function's own promise; `Avx2` comes from `best` or from a caller who asked
-        // `is_supported`.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => unsafe { avx2::untile::<SUCCESSOR>(rows, gobs, run) },
-        // SAFETY: as above.
-        _ => unsafe { portable::untile::<SUCCESSOR>(rows, gobs, run) },
-    }
-}
-
-/// Copies a run into GOBs. `rows` is the first copied byte of row `y.0`.
-///
-/// # Safety
-/// As [`untile`], with reading and writing exchanged.
-#[inline]
-pub(super) unsafe fn tile<const SUCCESSOR: bool>(kernel: Kernel, gobs: *mut u8, rows: *const u8, run: Run) {
-    match kernel {
-        // SAFETY: as in `untile`; GOBs lie 512 bytes apart, so that one aligned one says the same of all.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 if run.stream && run.y == (0, 8) && gobs.addr().is_multiple_of(16) => unsafe {
-            avx2::tile_streaming::<SUCCESSOR>(gobs, rows, run);
-        },
-        // SAFETY: as in `untile`.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => unsafe { avx2::tile::<SUCCESSOR>(gobs, rows, run) },
-        // SAFETY: as in `untile`.
-        _ => unsafe { portable::tile::<SUCCESSOR>(gobs, rows, run) },
-    }
-}
-
 /// Copies part of one GOB's row, bytes `x.0` to `x.1` of row `y`, piece by piece: `copy(offset in the GOB, offset from
 /// the part's first byte, bytes)`. Whole pieces have a constant size after inlining.
 #[inline(always)]
@@ -113,11 +76,16 @@ pub(super) fn part<const SUCCESSOR: bool>(x: (usize, usize), y: usize, mut copy:
     }
 }
 
-mod portable {
+/// The way that every machine can go.
+pub(super) mod portable {
     use super::{Offsets, Run};
 
+    /// Copies a run out of GOBs. `rows` is the first copied byte of row `y.0`.
+    ///
     /// # Safety
-    /// As [`super::untile`].
+    /// `gobs` must have `(columns - 1) * stride + 512` readable bytes; `rows` must have, for each copied row `i` from
+    /// 0, `columns * 64` writable bytes at `i * pitch`. The two must not overlap.
+    #[inline]
     pub unsafe fn untile<const SUCCESSOR: bool>(rows: *mut u8, gobs: *const u8, run: Run) {
         for column in 0..run.columns {
             for y in run.y.0..run.y.1 {
@@ -133,8 +101,11 @@ mod portable {
         }
     }
 
+    /// Copies a run into GOBs. `rows` is the first copied byte of row `y.0`.
+    ///
     /// # Safety
-    /// As [`super::tile`].
+    /// As [`untile`], with reading and writing exchanged.
+    #[inline]
     pub unsafe fn tile<const SUCCESSOR: bool>(gobs: *mut u8, rows: *const u8, run: Run) {
         for column in 0..run.columns {
             for y in run.y.0..run.y.1 {
@@ -151,8 +122,9 @@ mod portable {
     }
 }
 
+/// 32 bytes of two rows at a time.
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
+pub(super) mod avx2 {
     use std::arch::x86_64::{
         __m256i, _mm_loadu_si128, _mm_sfence, _mm_storeu_si128, _mm_stream_si128, _mm256_loadu_si256,
         _mm256_permute2x128_si256, _mm256_storeu_si256,
@@ -218,22 +190,33 @@ mod avx2 {
         }
     }
 
+    /// As [`super::portable::untile`].
+    ///
     /// # Safety
-    /// As [`super::untile`], on a machine with AVX2.
+    /// As there, on a machine with AVX2.
+    #[inline]
     #[target_feature(enable = "avx2")]
     pub unsafe fn untile<const SUCCESSOR: bool>(rows: *mut u8, gobs: *const u8, run: Run) {
+        if run.y == (0, 8) {
+            let (mut gob, mut to) = (gobs, rows);
+            for _ in 0..run.columns {
+                // SAFETY: inside the run, see the caller's promise.
+                unsafe {
+                    untile_pair::<SUCCESSOR>(to, gob, 0, run.pitch);
+                    untile_pair::<SUCCESSOR>(to.add(2 * run.pitch), gob, 2, run.pitch);
+                    untile_pair::<SUCCESSOR>(to.add(4 * run.pitch), gob, 4, run.pitch);
+                    untile_pair::<SUCCESSOR>(to.add(6 * run.pitch), gob, 6, run.pitch);
+                }
+                gob = gob.wrapping_add(run.stride);
+                to = to.wrapping_add(64);
+            }
+            return;
+        }
         for column in 0..run.columns {
             // SAFETY: inside the run, see the caller's promise; a pair's second row is below `y.1`.
             unsafe {
                 let gob = gobs.add(column * run.stride);
                 let to = rows.add(column * 64);
-                if run.y == (0, 8) {
-                    untile_pair::<SUCCESSOR>(to, gob, 0, run.pitch);
-                    untile_pair::<SUCCESSOR>(to.add(2 * run.pitch), gob, 2, run.pitch);
-                    untile_pair::<SUCCESSOR>(to.add(4 * run.pitch), gob, 4, run.pitch);
-                    untile_pair::<SUCCESSOR>(to.add(6 * run.pitch), gob, 6, run.pitch);
-                    continue;
-                }
                 let mut y = run.y.0;
                 while y < run.y.1 {
                     let to = to.add((y - run.y.0) * run.pitch);
@@ -255,9 +238,9 @@ mod avx2 {
     /// Whole GOBs in the order of their bytes, past the caches. The writes are ordered before it returns.
     ///
     /// # Safety
-    /// As [`super::tile`], on a machine with AVX2, with `run.y` of all rows and `gobs` aligned to 16 bytes.
+    /// As [`super::portable::tile`], on a machine with AVX2, with `run.y` of all rows and `gobs` aligned to 16 bytes.
     #[target_feature(enable = "avx2")]
-    pub unsafe fn tile_streaming<const SUCCESSOR: bool>(gobs: *mut u8, rows: *const u8, run: Run) {
+    unsafe fn tile_streaming<const SUCCESSOR: bool>(gobs: *mut u8, rows: *const u8, run: Run) {
         for column in 0..run.columns {
             // SAFETY: inside the run, see the caller's promise; the 32 pieces of 16 bytes are the whole GOB.
             unsafe {
@@ -272,22 +255,37 @@ mod avx2 {
         _mm_sfence();
     }
 
+    /// As [`super::portable::tile`].
+    ///
     /// # Safety
-    /// As [`super::tile`], on a machine with AVX2.
+    /// As there, on a machine with AVX2.
+    #[inline]
     #[target_feature(enable = "avx2")]
     pub unsafe fn tile<const SUCCESSOR: bool>(gobs: *mut u8, rows: *const u8, run: Run) {
+        if run.y == (0, 8) {
+            if run.stream && gobs.addr().is_multiple_of(16) {
+                // SAFETY: the caller's promise; GOBs lie 512 bytes apart, so that one aligned one says it of all.
+                return unsafe { tile_streaming::<SUCCESSOR>(gobs, rows, run) };
+            }
+            let (mut gob, mut from) = (gobs, rows);
+            for _ in 0..run.columns {
+                // SAFETY: inside the run, see the caller's promise.
+                unsafe {
+                    tile_pair::<SUCCESSOR>(gob, from, 0, run.pitch);
+                    tile_pair::<SUCCESSOR>(gob, from.add(2 * run.pitch), 2, run.pitch);
+                    tile_pair::<SUCCESSOR>(gob, from.add(4 * run.pitch), 4, run.pitch);
+                    tile_pair::<SUCCESSOR>(gob, from.add(6 * run.pitch), 6, run.pitch);
+                }
+                gob = gob.wrapping_add(run.stride);
+                from = from.wrapping_add(64);
+            }
+            return;
+        }
         for column in 0..run.columns {
             // SAFETY: inside the run, see the caller's promise; a pair's second row is below `y.1`.
             unsafe {
                 let gob = gobs.add(column * run.stride);
                 let from = rows.add(column * 64);
-                if run.y == (0, 8) {
-                    tile_pair::<SUCCESSOR>(gob, from, 0, run.pitch);
-                    tile_pair::<SUCCESSOR>(gob, from.add(2 * run.pitch), 2, run.pitch);
-                    tile_pair::<SUCCESSOR>(gob, from.add(4 * run.pitch), 4, run.pitch);
-                    tile_pair::<SUCCESSOR>(gob, from.add(6 * run.pitch), 6, run.pitch);
-                    continue;
-                }
                 let mut y = run.y.0;
                 while y < run.y.1 {
                     let from = from.add((y - run.y.0) * run.pitch);

@@ -181,10 +181,80 @@ impl Span {
     /// Copies the span out of GOBs.
     pub fn untile<const SUCCESSOR: bool>(&self, kernel: Kernel, dst: &mut [u8], src: &[u8], blocks: &Blocks) {
         let (rows, gobs) = (dst.as_mut_ptr(), src.as_ptr());
+        // SAFETY: `Span::new` checked that all GOBs of the region are in `src` and all its rows in `dst`; the machine
+        // has AVX2 where the caller says so (`Kernel::is_supported`).
+        unsafe {
+            match kernel {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => self.untile_avx2::<SUCCESSOR>(rows, gobs, blocks),
+                _ => self.untile_by::<SUCCESSOR>(rows, gobs, blocks, |rows, gobs, run| {
+                    kernel::portable::untile::<SUCCESSOR>(rows, gobs, run);
+                }),
+            }
+        }
+    }
+
+    /// Copies the span into GOBs.
+    pub fn tile<const SUCCESSOR: bool>(&self, kernel: Kernel, dst: &mut [u8], src: &[u8], blocks: &Blocks) {
+        let (gobs, rows) = (dst.as_mut_ptr(), src.as_ptr());
+        // SAFETY: as in `untile`, with `src` and `dst` exchanged.
+        unsafe {
+            match kernel {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => self.tile_avx2::<SUCCESSOR>(gobs, rows, blocks),
+                _ => self.tile_by::<SUCCESSOR>(gobs, rows, blocks, |gobs, rows, run| {
+                    kernel::portable::tile::<SUCCESSOR>(gobs, rows, run);
+                }),
+            }
+        }
+    }
+
+    /// The walk and the inner loop as one function with AVX2, so that short runs cost no calls.
+    ///
+    /// # Safety
+    /// As [`Span::untile_by`], on a machine with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn untile_avx2<const SUCCESSOR: bool>(&self, rows: *mut u8, gobs: *const u8, blocks: &Blocks) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.untile_by::<SUCCESSOR>(rows, gobs, blocks, |rows, gobs, run| {
+                kernel::avx2::untile::<SUCCESSOR>(rows, gobs, run);
+            });
+        }
+    }
+
+    /// As [`Span::untile_avx2`].
+    ///
+    /// # Safety
+    /// As [`Span::tile_by`], on a machine with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn tile_avx2<const SUCCESSOR: bool>(&self, gobs: *mut u8, rows: *const u8, blocks: &Blocks) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.tile_by::<SUCCESSOR>(gobs, rows, blocks, |gobs, rows, run| {
+                kernel::avx2::tile::<SUCCESSOR>(gobs, rows, run);
+            });
+        }
+    }
+
+    /// Copies the span out of GOBs, runs by `copy`.
+    ///
+    /// # Safety
+    /// All GOBs of the span must be readable from `gobs` on, and all its rows writable from `rows` on.
+    #[inline(always)]
+    unsafe fn untile_by<const SUCCESSOR: bool>(
+        &self,
+        rows: *mut u8,
+        gobs: *const u8,
+        blocks: &Blocks,
+        copy: impl Fn(*mut u8, *const u8, Run),
+    ) {
         self.gob_rows(
             blocks,
-            // SAFETY: `Span::new` checked that all GOBs of the region are in `src` and all its rows in `dst`.
-            |gob, other, run| unsafe { kernel::untile::<SUCCESSOR>(kernel, rows.add(other), gobs.add(gob), run) },
+            // SAFETY: the caller's promise; the walk stays inside the span.
+            |gob, other, run| unsafe { copy(rows.add(other), gobs.add(gob), run) },
             |edge| {
                 for y in edge.y.0..edge.y.1 {
                     let other = edge.other + (y - edge.y.0) * self.pitch.row;
@@ -197,13 +267,22 @@ impl Span {
         );
     }
 
-    /// Copies the span into GOBs.
-    pub fn tile<const SUCCESSOR: bool>(&self, kernel: Kernel, dst: &mut [u8], src: &[u8], blocks: &Blocks) {
-        let (gobs, rows) = (dst.as_mut_ptr(), src.as_ptr());
+    /// Copies the span into GOBs, runs by `copy`.
+    ///
+    /// # Safety
+    /// All GOBs of the span must be writable from `gobs` on, and all its rows readable from `rows` on.
+    #[inline(always)]
+    unsafe fn tile_by<const SUCCESSOR: bool>(
+        &self,
+        gobs: *mut u8,
+        rows: *const u8,
+        blocks: &Blocks,
+        copy: impl Fn(*mut u8, *const u8, Run),
+    ) {
         self.gob_rows(
             blocks,
-            // SAFETY: `Span::new` checked that all GOBs of the region are in `dst` and all its rows in `src`.
-            |gob, other, run| unsafe { kernel::tile::<SUCCESSOR>(kernel, gobs.add(gob), rows.add(other), run) },
+            // SAFETY: the caller's promise; the walk stays inside the span.
+            |gob, other, run| unsafe { copy(gobs.add(gob), rows.add(other), run) },
             |edge| {
                 for y in edge.y.0..edge.y.1 {
                     let other = edge.other + (y - edge.y.0) * self.pitch.row;
