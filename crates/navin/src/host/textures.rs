@@ -253,6 +253,12 @@ impl Texture {
     fn texels(&self, view: Option<ViewDesc>, region: &NVNcopyRegion) -> Option<Texels> {
         let selection = images::select(self, &view.unwrap_or(ViewDesc::NONE));
         let level = self.layout.levels.get(selection.base_level as usize)?;
+        // B313: linear storage is one 2D level in rows of texels.
+        let linear = TextureFlags::from_bits_retain(self.desc.flags.raw() as u32).is_linear();
+        let rows = matches!(self.target, Target::D2 | Target::Rectangle) && !self.format.is_compressed();
+        if linear && !(rows && selection.base_level == 0) {
+            return None;
+        }
         let number = |v: i32| u32::try_from(v).ok();
         let (x, y, z) = (number(region.xoffset)?, number(region.yoffset)?, number(region.zoffset)?);
         let (width, height, depth) = (number(region.width)?, number(region.height)?, number(region.depth)?.max(1));
@@ -445,6 +451,35 @@ mod tests {
         assert!(textures.get(serial).is_some());
         textures.pool_gone(3);
         assert!(textures.get(serial).is_none());
+    }
+
+    #[test]
+    fn b313_linear_texels_are_one_level_of_rows() {
+        let textures = Textures::default();
+        let linear = |flags: i32, format: Format, target: Target, stride: u64| {
+            let flags = navin_abi::enums::NVNtextureFlags(flags);
+            let (format, target) = (NVNformat(format.nvn()), NVNtextureTarget(target as i32));
+            let desc = TextureDesc { flags, format, target, stride, width: 37, height: 5, ..desc() };
+            textures.get(textures.create(&desc, 0)).unwrap()
+        };
+        let texels = |texture: &Texture, [x, y, width, height]: [i32; 4]| {
+            let region = NVNcopyRegion { xoffset: x, yoffset: y, zoffset: 0, width, height, depth: 1 };
+            texture.texels(None, &region).is_some()
+        };
+        for flags in [0x12, 0x40, 0x50] {
+            let rows = linear(flags, Format::RGBA8, Target::D2, 256);
+            for inside in [[0, 0, 37, 5], [3, 1, 20, 3], [36, 4, 1, 1], [0, 2, 37, 1], [5, 0, 1, 5]] {
+                assert!(texels(&rows, inside), "{flags:#x} {inside:?}");
+            }
+            for outside in [[0, 1, 37, 5], [1, 0, 37, 1], [0, 5, 1, 1], [-1, 0, 1, 1]] {
+                assert!(!texels(&rows, outside), "{flags:#x} {outside:?}");
+            }
+            assert!(!texels(&linear(flags, Format::RGB_DXT1, Target::D2, 256), [0, 0, 4, 4]), "compressed");
+            assert!(!texels(&linear(flags, Format::RGBA8, Target::D2Array, 256), [0, 0, 4, 4]), "another target");
+        }
+        // Block-linear textures of the same kinds are none of this rule's.
+        assert!(texels(&linear(0, Format::RGB_DXT1, Target::D2, 0), [0, 0, 4, 4]));
+        assert!(texels(&linear(0, Format::RGBA8, Target::D2Array, 0), [0, 0, 4, 4]));
     }
 
     #[test]
