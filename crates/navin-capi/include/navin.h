@@ -2,6 +2,9 @@
 #ifndef NAVIN_H
 #define NAVIN_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #if defined(_WIN32) && !defined(NVN_STATIC)
 #define NAVIN_API __declspec(dllimport)
 #else
@@ -55,6 +58,67 @@ NAVIN_API int navin_suspend(void);
 
 /* Ends what navin_suspend began, however often it was called. */
 NAVIN_API void navin_resume(void);
+
+/* Textures: where their bytes lie, in and out of the GPU's order, as colours. For tools; no device is opened, nothing
+ * else need be called before. Numbers are NVN's own (nvn.h). */
+
+/* What a texture is. */
+typedef struct NavinTextureShape {
+    int format;          /* NVNformat */
+    int target;          /* NVNtextureTarget */
+    uint32_t width;      /* texels of level 0 */
+    uint32_t height;
+    uint32_t depth;      /* slices of a 3D texture */
+    uint32_t layers;     /* six for each cube; 1 for targets without layers */
+    uint32_t levels;
+    uint32_t samples;    /* 1, 2, 4 or 8 */
+    uint32_t flags;      /* NVNtextureFlags */
+    uint32_t has_layout; /* not 0: layout counts */
+    uint64_t stride;     /* row stride of linear storage in bytes, or 0 */
+    uint8_t layout[8];   /* NVNpackagedTextureLayout */
+} NavinTextureShape;
+
+/* Where a level of each layer is. */
+typedef struct NavinTextureLevel {
+    uint64_t offset;     /* bytes from the start of the layer */
+    uint64_t size;       /* bytes */
+    uint64_t row_stride; /* of linear storage in bytes, 0 for blocks */
+    uint32_t width;      /* texels */
+    uint32_t height;
+    uint32_t depth;
+    uint32_t columns;    /* blocks of the format (texels of uncompressed ones) */
+    uint32_t rows;
+    uint32_t bytes_per_block;
+    uint32_t block_height; /* GOBs; 0 for linear storage */
+    uint32_t block_depth;  /* slices; 0 for linear storage */
+} NavinTextureLevel;
+
+typedef struct NavinTextureLayout {
+    uint64_t size;       /* bytes of storage, as nvnTextureBuilderGetStorageSize answers */
+    uint64_t alignment;
+    uint64_t layer_size; /* bytes from layer to layer */
+    uint32_t layers;
+    uint32_t levels;
+    NavinTextureLevel level[16];
+} NavinTextureLayout;
+
+/* Each function returns 1, or 0, with nothing written, for what is no texture, level or format and for memory that is
+ * too small. */
+
+NAVIN_API int navin_texture_layout(const NavinTextureShape* shape, NavinTextureLayout* layout);
+
+/* A level of one layer between the GPU's order and rows. generation: 1 for NVN (Tegra X1), 2 for NVN2. tiled points at
+ * the level's first byte. Pitches are bytes between rows and slices of blocks; 0 is without padding. */
+NAVIN_API int navin_texture_untile(const NavinTextureShape* shape, uint32_t generation, uint32_t level,
+                                   const void* tiled, size_t tiled_bytes, void* rows, size_t rows_bytes,
+                                   size_t row_pitch, size_t slice_pitch);
+NAVIN_API int navin_texture_tile(const NavinTextureShape* shape, uint32_t generation, uint32_t level, void* tiled,
+                                 size_t tiled_bytes, const void* rows, size_t rows_bytes, size_t row_pitch,
+                                 size_t slice_pitch);
+
+/* One slice of rows without padding as RGBA8, width * height * 4 bytes. */
+NAVIN_API int navin_texture_decode(int format, uint32_t width, uint32_t height, const void* rows, size_t rows_bytes,
+                                   void* rgba8, size_t rgba8_bytes);
 
 #ifdef __cplusplus
 }

@@ -3,9 +3,10 @@
 //! A guest program links this library instead of the console's: it calls a function by name, or links only
 //! `nvnBootstrapLoader` and fetches the rest. Every symbol is a trampoline into the driver's entry table
 //! (`navin::entry::table`); nothing is decided here. An embedder, whose guest runs elsewhere, includes `navin.h`
-//! and uses what [`embed`] exports.
+//! and uses what [`embed`] exports; tools that work with textures use [`texture`], which needs no guest.
 
 pub mod embed;
+pub mod texture;
 pub mod trampolines;
 
 use std::cell::UnsafeCell;
