@@ -24,6 +24,7 @@ use crate::frame::Frame;
 use crate::gpu::Gpu;
 use crate::layout::Layouts;
 use crate::memory::{Buffer, MemoryKind};
+use crate::prologue::Fresh;
 use crate::query::FreeQueries;
 use crate::transient::FreeBlocks;
 
@@ -154,28 +155,21 @@ impl Queue {
         // Ending the encoder may make objects of its own, so it comes before the lock.
         let (frame, number) = encoder.finish()?;
         let mut state = shared.state.lock();
-        let fresh = std::mem::take(&mut *shared.gpu.fresh.lock());
         let value = shared.submitted.load(Ordering::Relaxed) + 1;
-        let outcome = fresh.record(&shared.gpu, &frame).and_then(|()| {
-            let command = |buffer| vk::CommandBufferSubmitInfo::default().command_buffer(buffer);
-            let commands = [command(frame.prologue), command(frame.commands)];
-            let commands = if fresh.is_empty() { &commands[1..] } else { &commands[..] };
-            let signal = [vk::SemaphoreSubmitInfo::default()
-                .semaphore(shared.timeline)
-                .value(value)
-                .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
-            let info = [vk::SubmitInfo2::default().command_buffer_infos(commands).signal_semaphore_infos(&signal)];
-            // SAFETY: the command buffers are complete and not pending; the lock keeps other users of the queue
-            // away; the signal value is above all earlier ones.
-            unsafe { shared.gpu.device.queue_submit2(shared.raw, &info, vk::Fence::null()) }
-        });
-        if let Err(error) = outcome {
-            shared.gpu.fresh.lock().append(fresh);
-            drop(state);
-            drop(frame);
-            shared.gpu.retire.end(number);
-            return Err(error.into());
-        }
+        let signal = [vk::SemaphoreSubmitInfo::default()
+            .semaphore(shared.timeline)
+            .value(value)
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+        // The signal value is above all earlier ones.
+        let fresh = match shared.hand_over(&frame, &signal, vk::Fence::null()) {
+            Ok(fresh) => fresh,
+            Err(error) => {
+                drop(state);
+                drop(frame);
+                shared.gpu.retire.end(number);
+                return Err(error.into());
+            }
+        };
         shared.gpu.retire.submitted(number, value);
         state.in_flight.push_back(InFlight { value, encoder: number, frame });
         shared.submitted.store(value, Ordering::Release);
@@ -194,6 +188,35 @@ impl Queue {
     /// Pools of queries that counting submissions made so far; recycled, so bounded by the most in flight (B589).
     pub fn query_pools_made(&self) -> u64 {
         self.0.free_queries.made()
+    }
+
+    /// Submits it after everything submitted so far, and waits. It takes no value of the timeline, so that any thread may
+    /// do this without another's numbers being wrong.
+    ///
+    /// # Errors
+    /// Recording ran out of memory, or the device is lost.
+    pub fn run(&self, encoder: Encoder) -> Result<(), QueueError> {
+        let shared = &self.0;
+        let device = &shared.gpu.device;
+        // SAFETY: a valid description.
+        let fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }?;
+        let outcome = encoder.finish().map_err(QueueError::from).and_then(|(frame, number)| {
+            let state = shared.state.lock();
+            let ran = shared.hand_over(&frame, &[], fence);
+            drop(state);
+            // SAFETY: the fence is this call's own. A wait without limit ends with the work or with the device.
+            let ran = ran.and_then(|fresh| unsafe { device.wait_for_fences(&[fence], true, u64::MAX) }.map(|()| fresh));
+            shared.gpu.retire.end(number);
+            if ran.is_ok() {
+                shared.keep(&mut shared.state.lock(), frame);
+            }
+            drop(ran?);
+            Ok(())
+        });
+        // SAFETY: nothing waits for the fence any more: its work is complete, was never submitted, or can never run.
+        unsafe { device.destroy_fence(fence, None) };
+        shared.gpu.release();
+        outcome
     }
 
     /// The last submitted value, 0 before the first.
@@ -268,6 +291,32 @@ impl Shared {
             }
         }
         self.completed.load(Ordering::Acquire)
+    }
+
+    /// Gives a frame to the Vulkan queue, what waits for a submission before it. The caller holds the state's lock, which
+    /// keeps other users of the queue away. What was waiting is to be kept until the submission is known.
+    fn hand_over(
+        &self,
+        frame: &Frame,
+        signal: &[vk::SemaphoreSubmitInfo<'_>],
+        fence: vk::Fence,
+    ) -> Result<Fresh, vk::Result> {
+        let fresh = std::mem::take(&mut *self.gpu.fresh.lock());
+        let outcome = fresh.record(&self.gpu, frame).and_then(|()| {
+            let command = |buffer| vk::CommandBufferSubmitInfo::default().command_buffer(buffer);
+            let commands = [command(frame.prologue), command(frame.commands)];
+            let commands = if fresh.is_empty() { &commands[1..] } else { &commands[..] };
+            let info = [vk::SubmitInfo2::default().command_buffer_infos(commands).signal_semaphore_infos(signal)];
+            // SAFETY: the command buffers are complete and not pending; the caller holds the lock.
+            unsafe { self.gpu.device.queue_submit2(self.raw, &info, fence) }
+        });
+        match outcome {
+            Ok(()) => Ok(fresh),
+            Err(error) => {
+                self.gpu.fresh.lock().append(fresh);
+                Err(error)
+            }
+        }
     }
 
     fn collect(&self) {

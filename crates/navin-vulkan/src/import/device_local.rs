@@ -7,7 +7,6 @@
 //! ([`PoolBuffer::read_back`]).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ash::vk;
 
@@ -86,7 +85,8 @@ pub(super) fn own_buffer(
 
 impl PoolBuffer {
     /// Copies a range of a device-local or mirrored pool into its storage, and waits for it; a range of a pool that
-    /// shares its storage is there already. For a pool at its end, and for debugging; on the thread that submits.
+    /// shares its storage is there already. For bytes that the CPU's part of Navin
+    /// wants, and for a pool at its end.
     ///
     /// # Errors
     /// No memory, or the device is lost.
@@ -103,8 +103,7 @@ impl PoolBuffer {
             let mut encoder = context.queue().begin()?;
             let copy = vk::BufferCopy2::default().src_offset(self.range(at, size).offset).size(size);
             encoder.copy_buffer(self.raw, staging.raw(), &[copy]);
-            let value = context.queue().submit(encoder)?;
-            while !context.queue().wait(value, Duration::from_secs(1))? {}
+            context.queue().run(encoder)?;
             if staging.mapped().is_null() {
                 return Err(MemoryError::Refused("the device maps no readback memory".to_owned()).into());
             }

@@ -6,7 +6,6 @@
 //! the device over it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ash::vk;
 
@@ -229,9 +228,7 @@ fn run<'a>(queue: &Queue, trials: impl IntoIterator<Item = &'a Trial>, at: u64) 
         let copy = vk::BufferCopy2::default().src_offset(offset).dst_offset(offset + HALF as u64).size(HALF as u64);
         encoder.copy_buffer(buffer.raw(), buffer.raw(), &[copy]);
     }
-    let value = queue.submit(encoder)?;
-    while !queue.wait(value, Duration::from_secs(1))? {}
-    Ok(())
+    queue.run(encoder)
 }
 
 fn finish(trial: Trial, ran: &Result<(), QueueError>, at: u64) -> Outcome {

@@ -145,7 +145,10 @@ impl Physical {
             if let Some(found) = chunks.find(offset, size) {
                 return Some(found);
             }
-            let made = self.tracked.opened(offset, size.min(left), || chunks.range(offset, size));
+            // All that is imported is opened, which is more than was asked for.
+            let made = chunks.range_within(offset, size, |covered, import| {
+                self.tracked.opened(covered.start, covered.end - covered.start, import)
+            });
             return match made {
                 Ok(range) => Some(range),
                 Err(e) => {
