@@ -9,6 +9,8 @@ use std::ops::Range;
 /// What watches a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watcher {
+    /// Nobody yet: nothing in it was ever protected. Most pools stay so, and cost nothing.
+    Nobody,
     /// userfaultfd; writes are found by a fetch.
     Fetch,
     /// The MMU and the fault handler.
@@ -29,8 +31,8 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Adds a range. `attach` is asked who watches each part that no range covered before.
-    pub fn add(&mut self, granules: Range<usize>, mut attach: impl FnMut(Range<usize>) -> Watcher) {
+    /// Adds a range. Nobody watches the parts that no range covered before.
+    pub fn add(&mut self, granules: Range<usize>) {
         self.split(granules.start);
         self.split(granules.end);
         let mut at = granules.start;
@@ -46,8 +48,7 @@ impl Coverage {
             gaps.push(at..granules.end);
         }
         for gap in gaps {
-            let watcher = attach(gap.clone());
-            self.segments.insert(gap.start, Segment { end: gap.end, ranges: 1, watcher });
+            self.segments.insert(gap.start, Segment { end: gap.end, ranges: 1, watcher: Watcher::Nobody });
         }
         self.merge(granules);
     }
@@ -68,6 +69,24 @@ impl Coverage {
         }
         self.merge(granules);
         free
+    }
+
+    /// Gives each segment over the run that nobody watches a watcher. `attach` is asked about whole segments, which may
+    /// go past the run: to watch texture by texture would cut the memory in as many mappings.
+    pub fn attach(&mut self, granules: Range<usize>, mut attach: impl FnMut(Range<usize>) -> Watcher) {
+        let over = self.parts(granules).filter(|(_, watcher)| *watcher == Watcher::Nobody);
+        let firsts: Vec<usize> = over.filter_map(|(part, _)| self.first(part.start)).collect();
+        for first in firsts {
+            let Some(segment) = self.segments.get_mut(&first) else { continue };
+            let whole = first..segment.end;
+            segment.watcher = attach(whole.clone());
+            self.merge(whole);
+        }
+    }
+
+    /// The first granule of the segment over a granule.
+    fn first(&self, granule: usize) -> Option<usize> {
+        self.segments.range(..=granule).next_back().map(|(&first, _)| first)
     }
 
     /// The tracked parts of a run, with who watches them, in address order; neighbours that are watched alike come
@@ -118,39 +137,49 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a count for each granule.
+        /// Against a count and a watcher for each granule.
         #[test]
         fn b407_coverage_counts_ranges_of_each_granule(
-            steps in prop::collection::vec((any::<bool>(), 0usize..40, 1usize..12, any::<bool>()), 1..60),
+            steps in prop::collection::vec((0u8..4, 0usize..40, 1usize..12, any::<bool>()), 1..60),
         ) {
             let mut coverage = Coverage::default();
-            let mut naive: Vec<(u32, Option<Watcher>)> = vec![(0, None); 64];
+            let mut naive: Vec<(u32, Watcher)> = vec![(0, Watcher::Nobody); 64];
             let mut live: Vec<Range<usize>> = Vec::new();
-            for (add, start, len, fault) in steps {
-                if add || live.is_empty() {
-                    let run = start..start + len;
+            for (step, start, len, fault) in steps {
+                let run = start..start + len;
+                if step == 3 {
                     let watcher = if fault { Watcher::Fault } else { Watcher::Fetch };
-                    let mut fresh = Vec::new();
-                    coverage.add(run.clone(), |part| { fresh.extend(part); watcher });
-                    let expected: Vec<_> = run.clone().filter(|&g| naive[g].0 == 0).collect();
-                    prop_assert_eq!(fresh, expected);
-                    for g in run.clone() {
-                        if naive[g].0 == 0 { naive[g].1 = Some(watcher); }
-                        naive[g].0 += 1;
+                    let mut attached = Vec::new();
+                    coverage.attach(run.clone(), |whole| {
+                        attached.extend(whole);
+                        watcher
+                    });
+                    for &g in &attached {
+                        prop_assert!(naive[g].0 > 0 && naive[g].1 == Watcher::Nobody);
+                        naive[g].1 = watcher;
                     }
+                    for g in run {
+                        prop_assert!(naive[g].0 == 0 || naive[g].1 != Watcher::Nobody);
+                    }
+                } else if step > 0 || live.is_empty() {
+                    coverage.add(run.clone());
+                    run.clone().for_each(|g| naive[g].0 += 1);
                     live.push(run);
                 } else {
                     let run = live.swap_remove(start % live.len());
-                    let free: Vec<_> = coverage.remove(run.clone()).into_iter().flat_map(|(part, w)| part.map(move |g| (g, Some(w)))).collect();
+                    let parts = coverage.remove(run.clone()).into_iter();
+                    let free: Vec<_> = parts.flat_map(|(part, w)| part.map(move |g| (g, w))).collect();
                     let mut expected = Vec::new();
                     for g in run {
                         naive[g].0 -= 1;
-                        if naive[g].0 == 0 { expected.push((g, naive[g].1.take())); }
+                        if naive[g].0 == 0 {
+                            expected.push((g, std::mem::replace(&mut naive[g].1, Watcher::Nobody)));
+                        }
                     }
                     prop_assert_eq!(free, expected);
                 }
                 let parts: Vec<_> = coverage.parts(3..50).flat_map(|(part, w)| part.map(move |g| (g, w))).collect();
-                let expected: Vec<_> = (3..50).filter(|&g| naive[g].0 > 0).filter_map(|g| Some((g, naive[g].1?))).collect();
+                let expected: Vec<_> = (3..50).filter(|&g| naive[g].0 > 0).map(|g| (g, naive[g].1)).collect();
                 prop_assert_eq!(parts, expected);
                 // Neighbours that are alike are one segment.
                 for (first, segment) in &coverage.segments {

@@ -135,6 +135,7 @@ impl Shared {
         match watcher {
             Watcher::Fetch => self.chosen.fetching.as_ref().map(|f| f as &dyn mechanism::Protection),
             Watcher::Fault => Some(&mechanism::Mprotect),
+            Watcher::Nobody => None,
         }
         #[cfg(not(target_os = "linux"))]
         {
@@ -322,7 +323,7 @@ impl Tracker {
         add(&self.shared.counters.ranges, 1);
         if !self.shared.is_off() {
             self.shared.pages.make(granules.clone());
-            slots.coverage.add(granules, |part| self.attach(part));
+            slots.coverage.add(granules);
         }
         Ok(id)
     }
@@ -379,14 +380,10 @@ impl Tracker {
             #[cfg(target_os = "linux")]
             let _signals = (watcher == Watcher::Fault).then(mechanism::SignalGuard::new);
             // A refusal means that the guest has unmapped the memory already: nothing is protected then.
-            protocol::retire(&*self.shared, part.clone());
-            self.marks.lock().unwrap_or_else(PoisonError::into_inner).retain(|granule, _| !part.contains(granule));
-            if watcher == Watcher::Fetch
-                && let Some(protection) = self.shared.protection(watcher)
-                && let Err(e) = protection.detach(self.shared.pages.bytes(part))
-            {
-                tracing::debug!("userfaultfd lets retired memory go: {e}");
+            if watcher != Watcher::Nobody {
+                protocol::retire(&*self.shared, part.clone());
             }
+            self.marks.lock().unwrap_or_else(PoisonError::into_inner).retain(|granule, _| !part.contains(granule));
         }
         true
     }
@@ -401,6 +398,7 @@ impl Tracker {
         // Held from the lookup to the last change of protection (B413).
         let Some(mut slots) = self.lock_outside_bracket("protecting memory") else { return Stamp::NEVER };
         let slots = &mut *slots;
+        slots.coverage.attach(granules.clone(), |whole| self.attach(whole));
         // Before anything is protected (B412).
         let stamp = self.shared.clock.advance();
         let mut done = protocol::Protected::default();
@@ -418,7 +416,7 @@ impl Tracker {
                     let _signals = mechanism::SignalGuard::new();
                     protocol::protect(&*self.shared, part, stamp)
                 }
-                Watcher::Fault => continue,
+                Watcher::Fault | Watcher::Nobody => continue,
             };
             done.granules += one.granules;
             done.refused += one.refused;

@@ -174,32 +174,37 @@ pub fn memory_of_another_userfaultfd_falls_back(setup: &Setup) {
     let g = setup.granule;
     let memory = Memory::new(8 * g);
     let (owner, tracker) = (setup.tracker(), setup.tracker());
-    owner.register(memory.start, 4 * g).unwrap();
-    tracker.register(memory.start, 4 * g).unwrap();
-    tracker.register(memory.start + 4 * g, 4 * g).unwrap();
+    let (first, second) = (Span::new(memory.start, 4 * g), Span::new(memory.start + 5 * g, 3 * g));
+    owner.register(first.start, first.len).unwrap();
+    owner.protect(first);
+    for pool in [first, second] {
+        tracker.register(pool.start, pool.len).unwrap();
+    }
     assert_eq!(tracker.mechanism().mechanism, Mechanism::Userfaultfd);
-    let stamp = tracker.protect(memory.span());
-    assert!(!written(&tracker, memory.span(), stamp));
+    let stamps = [first, second].map(|pool| tracker.protect(pool));
+    let parts = || {
+        tracker.fetch();
+        let mut parts = Vec::new();
+        tracker.written_spans(first, stamps[0], &mut parts);
+        tracker.written_spans(second, stamps[1], &mut parts);
+        parts
+    };
+    assert!(parts().is_empty());
     memory.write(g, 1);
     memory.write(5 * g, 1);
-    tracker.fetch();
-    let mut parts = Vec::new();
-    tracker.written_spans(memory.span(), stamp, &mut parts);
-    assert_eq!(parts, [Span::new(memory.start + g, g), Span::new(memory.start + 5 * g, g)]);
+    assert_eq!(parts(), [Span::new(memory.start + g, g), Span::new(memory.start + 5 * g, g)]);
     assert_eq!(tracker.counters().faults, 1);
     // The bracket and host writes cover both kinds at once.
-    let stamp = tracker.protect(memory.span());
+    tracker.protect(memory.span());
     let opened = tracker.open(&[memory.span()]);
     memory.write(3 * g, 1);
     memory.write(6 * g, 1);
     let closed = opened.close();
-    assert_eq!((closed.opened, closed.changed), (8, 2));
-    tracker.host_write(Span::new(memory.start + 3 * g, 2 * g), Writer(0));
-    assert_eq!(memory.system_write(3 * g, 2 * g), Ok(2 * g));
-    tracker.fetch();
-    parts.clear();
-    tracker.written_spans(memory.span(), stamp, &mut parts);
-    assert_eq!(parts, [Span::new(memory.start + 3 * g, 2 * g), Span::new(memory.start + 6 * g, g)]);
+    assert_eq!((closed.opened, closed.changed), (7, 2));
+    tracker.host_write(Span::new(memory.start + 2 * g, 4 * g), Writer(0));
+    assert_eq!(memory.system_write(2 * g, 4 * g), Ok(4 * g));
+    let all = [Span::new(memory.start + g, 3 * g), Span::new(memory.start + 5 * g, 2 * g)];
+    assert_eq!(parts(), all);
 }
 
 pub fn retired_memory_is_writable(setup: &Setup) {

@@ -25,10 +25,8 @@ pub use self::{
 
 /// A way to notice writes to host memory. Byte ranges are whole host pages.
 pub trait Protection: Send + Sync {
-    /// Prepares memory that was not watched before. It stays writable, and unnoticed.
+    /// Prepares memory that may not have been watched before. It stays as it is.
     fn attach(&self, bytes: Range<usize>) -> io::Result<()>;
-    /// Lets memory go that is writable, or that this makes writable.
-    fn detach(&self, bytes: Range<usize>) -> io::Result<()>;
     /// From now on a write is noticed.
     fn protect(&self, bytes: Range<usize>) -> io::Result<()>;
     /// Writes need not be noticed, and cost nothing extra. Async-signal-safe.

@@ -50,10 +50,6 @@ impl Protection for Mprotect {
         fault::install()
     }
 
-    fn detach(&self, _: Range<usize>) -> io::Result<()> {
-        Ok(())
-    }
-
     fn protect(&self, bytes: Range<usize>) -> io::Result<()> {
         change(bytes, libc::PROT_READ)
     }
