@@ -6,7 +6,7 @@
 //! here, and reads 0 where that is nothing (B113).
 //!
 //! Guest threads change the space under its lock. The submit thread looks addresses up through an [`AddressReader`]:
-//! it holds the newest version of the map ([`tree`]) and asks one atomic whether there is a newer one; so a lookup
+//! it holds the newest version of the map (`tree`) and asks one atomic whether there is a newer one; so a lookup
 //! takes no lock. Each change is one step: a lookup sees the pools before it or after it.
 
 mod tree;

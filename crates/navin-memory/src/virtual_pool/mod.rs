@@ -11,9 +11,9 @@
 //! side, and tells the pool ([`begin_import`](VirtualPool::begin_import)). So the number of runs is without limit
 //! (B110): a run is no object, only a stretch of the table.
 //!
-//! - [`table`]: the page table.
-//! - [`plan`]: requests, their checks, alias or sparse.
-//! - [`host`]: the CPU range.
+//! - `table`: the page table.
+//! - `plan`: requests, their checks, alias or sparse.
+//! - `host`: the CPU range.
 
 mod host;
 mod plan;
