@@ -72,6 +72,6 @@ fn one(package: &str, tests: &[&str]) -> Result<()> {
     for test in tests {
         command.args(["--test", test]);
     }
-    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=thread");
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=thread").env("RUST_BACKTRACE", "0");
     run(&mut command)
 }

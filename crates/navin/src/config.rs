@@ -75,6 +75,8 @@ pub struct Config {
     pub constant_layout: ConstantLayoutChoice,
     /// Folder that each program's listing and SPIR-V are written to; `None` writes none.
     pub dump_shaders: Option<PathBuf>,
+    /// Frames a second of the display that stands in for one; `None` shows frames as they come.
+    pub display_hz: Option<u64>,
     /// Guests' waits end on the GPU's own signal (B301); false: when the completion thread is through.
     pub fast_wake: bool,
     /// Every wait of the guest for a sync is logged, target `navin::waits`.
@@ -112,6 +114,7 @@ impl Default for Config {
             without: Vec::new(),
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
+            display_hz: None,
             fast_wake: true,
             wait_ledger: false,
             on_device_loss: DeviceLoss::End,
@@ -189,6 +192,12 @@ pub const KEYS: &[Key] = &[
         name: "dump_shaders",
         expects: "a folder",
         about: "write each program's listing and SPIR-V there",
+        in_file: true,
+    },
+    Key {
+        name: "display_hz",
+        expects: "a whole number from 1",
+        about: "show so many frames a second, as a display does",
         in_file: true,
     },
     Key {
@@ -446,6 +455,7 @@ impl Config {
                 }
             }
             "dump_shaders" => self.dump_shaders = Some(PathBuf::from(text)),
+            "display_hz" => self.display_hz = Some(parse_count(text).ok_or_else(bad)?),
             "fast_wake" => self.fast_wake = parse_bool(text).ok_or_else(bad)?,
             "wait_ledger" => self.wait_ledger = parse_bool(text).ok_or_else(bad)?,
             "on_device_loss" => {
@@ -573,6 +583,7 @@ log_mappings = true
             without: vec!["VK_EXT_a".into(), "VK_EXT_b".into()],
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
+            display_hz: None,
             fast_wake: true,
             wait_ledger: false,
             on_device_loss: DeviceLoss::End,

@@ -15,3 +15,13 @@ pub fn suspend() -> bool {
 pub fn resume() {
     driver::resume();
 }
+
+/// What happens when the Vulkan driver says that the device is lost, for tests of it: false without a device.
+#[doc(hidden)]
+pub fn lose_device() -> bool {
+    let driver = driver::get();
+    if let Some(driver) = driver {
+        driver.lost(&navin_vulkan::QueueError::Vulkan(navin_vulkan::vk::Result::ERROR_DEVICE_LOST));
+    }
+    driver.is_some()
+}

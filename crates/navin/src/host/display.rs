@@ -87,10 +87,17 @@ impl Display {
 impl Driver {
     /// Delivers frames as they complete. Ends with the device.
     pub(crate) fn display_thread(&'static self) {
+        let period = self.config.display_hz.map(|hz| Duration::from_secs(1) / u32::try_from(hz).unwrap_or(u32::MAX));
+        let mut next = Instant::now();
         while let Some((ticket, frame)) = self.display.next() {
             let window = std::sync::Arc::clone(&frame.window);
             if self.wait(ticket, None) == Ok(true) {
                 self.deliver(frame);
+            }
+            if let Some(period) = period {
+                // The display shows the picture for its period; a late frame does not make the next one early.
+                next = next.max(Instant::now()) + period;
+                std::thread::sleep(next.saturating_duration_since(Instant::now()));
             }
             window.shown();
         }
