@@ -1,45 +1,132 @@
-//! Which pools shaders with raw pointers can reach (B642). Needs a Vulkan device.
+//! Which pools shaders with raw pointers can reach, and what they find there (B642, B113). Needs a Vulkan device.
 
-mod guest;
 mod memory_guest;
 
-use memory_guest::{CACHED, Pool, alone, counter, storage};
+#[path = "../../navin-shader/tests/common/assemble.rs"]
+mod assemble;
 
+use assemble::{compute, word};
+use memory_guest::{CACHED, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, map_from, object, storage, unmap};
+use navin_abi::GuestPtr;
+use navin_abi::enums::{NVNshaderStage, NVNshaderStageBits};
+use navin_abi::types::*;
+use navin_shader::isa::table::{Field, Form, Op};
+use nvn::trampolines::*;
+
+/// Bank of the first uniform block.
+const BLOCK: u32 = 3;
+
+/// A program that loads the word at one address and stores it at another; both are in its first uniform block.
+fn program(guest: &Guest) -> *mut NVNprogram {
+    let mov = |register: u32, at: u32| {
+        word(Op::Mov, Form::C, &[(Field::Dst, register), (Field::Cbo4, at), (Field::Cbi, BLOCK)])
+    };
+    let load = [(Field::A, 4), (Field::E, 1), (Field::Dst, 6), (Field::Size, 4)];
+    let store = [(Field::A, 8), (Field::E, 1), (Field::Data, 6), (Field::Size, 4)];
+    let words = [
+        mov(4, 0),
+        mov(5, 1),
+        mov(8, 2),
+        mov(9, 3),
+        word(Op::Ldg, Form::M, &load),
+        word(Op::Stg, Form::M, &store),
+        word(Op::Exit, Form::J, &[(Field::Cond, 15)]),
+    ];
+    let (control, code) = compute(&words);
+    let pool = guest.pool(Memory::Private, 1 << 16, 0x64);
+    pool.write(0, &code);
+    let control = control.to_vec().leak();
+    // SAFETY: a zeroed object of sufficient size that stays; code and control section stay too.
+    unsafe {
+        let program = object();
+        assert_eq!(nvnProgramInitialize(program, guest.device), NVN_TRUE);
+        let data = NVNshaderData { data: pool.address(), control: GuestPtr::from_host(control.as_ptr().cast()) };
+        assert_eq!(nvnProgramSetShaders(program, 1, &data), NVN_TRUE);
+        program
+    }
+}
+
+/// The word that the program finds at `address`.
+fn load(guest: &Guest, program: *mut NVNprogram, address: u64) -> [u8; 4] {
+    let result = guest.own.address() + SCRATCH as u64;
+    guest.own.write(SCRATCH, &[0xEE; 4]);
+    let block = SCRATCH + 4096;
+    guest.own.write(block, &address.to_le_bytes());
+    guest.own.write(block + 8, &result.to_le_bytes());
+    // SAFETY: live objects.
+    guest.run(|c| unsafe {
+        nvnCommandBufferBindProgram(c, program, NVNshaderStageBits::COMPUTE_BIT);
+        nvnCommandBufferBindUniformBuffer(c, NVNshaderStage::COMPUTE, 0, guest.own.address() + block as u64, 256);
+        nvnCommandBufferDispatchCompute(c, 1, 1, 1);
+    });
+    guest.own.read(SCRATCH, 4).try_into().unwrap()
+}
+
+/// Some submission: one of no commands would be none.
+fn submit(guest: &Guest) {
+    // SAFETY: a live command buffer.
+    guest.run(|c| unsafe { nvnCommandBufferBarrier(c, NVNbarrierBits(1)) });
+}
+
+/// One test: before the first such program nothing is in the table, which another test here would change.
 #[test]
-fn b642_only_pools_of_which_an_address_was_taken_are_in_the_page_table() {
+fn b642_b113_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
     let _alone = alone();
-    let guest = memory_guest::Guest::new();
+    let guest = Guest::new();
     let memory = storage::<u8>(1001 * 4096);
     let pools: Vec<Pool> =
         (0..1001).map(|n| guest.pool_at(memory.wrapping_add(n * 4096), 4096, CACHED).unwrap()).collect();
     // Nothing walks the table yet: nothing has to be in it.
-    for pool in &pools[..5] {
+    pools[..5].iter().for_each(|pool| {
         pool.address();
-    }
-    guest.run(|_| {});
+    });
+    submit(&guest);
     assert_eq!(counter("memory.in_page_table"), 0);
-    // A program that dereferences a pointer which it reads from memory.
-    let mut programs = guest::Guest::new();
-    programs.program(&["ubo_pointer_compute"]);
-    guest.run(|_| {});
+    let program = program(&guest);
+    guest.own.address();
+    submit(&guest);
     let before = counter("memory.in_page_table");
-    assert!(before >= 5, "{before}: the pools whose addresses were taken before");
-    for pool in &pools[5..10] {
+    assert!((5..10).contains(&before), "{before}: those whose addresses were taken before, and the program's own");
+    pools[5..10].iter().for_each(|pool| {
         pool.address();
-    }
-    guest.run(|_| {});
+    });
+    submit(&guest);
     assert_eq!(counter("memory.in_page_table"), before + 5);
     // Asked again, and mapped by the CPU: nothing new.
     pools[9].address();
     // SAFETY: a live pool.
-    assert!(!unsafe { nvn::trampolines::nvnMemoryPoolMap(pools[700].pool) }.is_null());
-    guest.run(|_| {});
+    assert!(!unsafe { nvnMemoryPoolMap(pools[700].pool) }.is_null());
+    submit(&guest);
     assert_eq!(counter("memory.in_page_table"), before + 5);
-    // An eleventh is there before the next submission.
-    pools[10].address();
-    assert_eq!(counter("memory.in_page_table"), before + 5);
-    guest.run(|_| {});
+    // An eleventh is there for the next submission, which reads it; behind its end is nothing.
+    pools[10].write(8, &[1, 2, 3, 4]);
+    let address = pools[10].address();
+    assert_eq!(load(&guest, program, address + 8), [1, 2, 3, 4]);
     assert_eq!(counter("memory.in_page_table"), before + 6);
+    assert_eq!(load(&guest, program, address + 4096), [0; 4], "behind the pool's end");
+    assert_eq!(load(&guest, program, 0x30), [0; 4], "in no pool");
+
+    // A sparse pool: 4 KB pages in an order of their own, mapped and unmapped after the pool is in the table.
+    let sparse = guest.virtual_pool(1 << 30);
+    let base = sparse.address() + 0x4400000;
+    assert_eq!(load(&guest, program, base), [0; 4], "nothing is mapped");
+    let physical = guest.pool(Memory::Private, 1 << 20, PHYSICAL);
+    for page in 0..16usize {
+        physical.write(page * 4096, &[page as u8 + 1; 4096]);
+        assert!(guest.map(&sparse, &[map_from(&physical, (15 - page) * 4096, 0x4400000 + page * 4096, 4096)]));
+    }
+    for page in 0..16u64 {
+        assert_eq!(load(&guest, program, base + page * 4096 + 64), [16 - page as u8; 4]);
+    }
+    assert!(guest.map(&sparse, &[unmap(0x4400000 + 3 * 4096, 4096)]));
+    assert_eq!(load(&guest, program, base + 3 * 4096), [0; 4]);
+    assert_eq!(load(&guest, program, base + 4 * 4096), [12; 4], "its neighbour stays");
+    assert!(guest.map(&sparse, &[map_from(&physical, 0, 0x4400000 + 4 * 4096, 4096)]));
+    assert_eq!(load(&guest, program, base + 4 * 4096), [1; 4], "other pages in its place");
+    sparse.end();
+    physical.end();
+    let with = counter("memory.in_page_table");
     pools.into_iter().for_each(Pool::end);
-    assert_eq!(counter("memory.in_page_table"), before - 5, "finalized pools leave it");
+    assert_eq!(counter("memory.in_page_table"), with - 11, "finalized pools leave it");
+    assert_eq!(load(&guest, program, base), [0; 4]);
 }
