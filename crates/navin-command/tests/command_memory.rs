@@ -1,12 +1,16 @@
-//! Command memory as the guest sees it: B102, B220 to B223, B226 to B228, B415.
+//! Command memory as the guest sees it: B102, B215, B220 to B223, B226 to B228, B415, B425.
 
 mod guest;
 
 use guest::*;
-use navin_command::record::immediate::StageSlot;
-use navin_command::record::payload::{BufferRange, CopyBufferTexture, CopyStrides, HandleGap};
+use navin_command::record::immediate::{FenceMode, StageSlot, TargetCount};
+use navin_command::record::payload::{
+    BufferRange, CopyBufferTexture, CopyStrides, DispatchCompute, HandleGap, Object, TextureRef,
+};
 use navin_command::record::{Record, U64, op};
-use navin_command::{CommandBuffer, Host, LENT_SEGMENT, LENT_SMALL_SEGMENT, Limits, flatten, run_native};
+use navin_command::{
+    Boundary, CommandBuffer, Host, LENT_SEGMENT, LENT_SMALL_SEGMENT, Limits, Section, flatten, run_native,
+};
 
 fn replay(host: &Host, pool: &Pool, handle: u64) -> Vec<u32> {
     counts(&flatten(host, pool, [handle]))
@@ -405,4 +409,67 @@ fn memory_that_does_not_start_at_a_word_is_used_from_the_next_one() {
     assert_eq!(host.lent_bytes(), 0);
     assert_eq!(pool.bytes(104, 1), [0xdd]);
     assert_eq!(replay(host, &pool, handle), (0..8).collect::<Vec<_>>());
+}
+
+#[test]
+fn b425_size_and_free_follow_the_last_grant() {
+    let (host, pool) = (host(), Pool::new(0x10000, 0x10000));
+    let guest = Guest::new().with_command(host, &pool, 0, 0x4000).with_control(host, 256);
+    let buffer = guest.buffer();
+    buffer.begin(host);
+    guest.draws(host, 0..3);
+    assert_eq!((buffer.command_memory_size(), buffer.command_memory_free()), (0x4000, 0x4000 - 3 * DRAW as u64));
+    grant(buffer, host, &pool, 0x4000, 0x8000);
+    assert_eq!((buffer.command_memory_size(), buffer.command_memory_free()), (0x8000, 0x8000));
+    guest.draws(host, 3..4);
+    let handle = buffer.end(host);
+    assert_eq!(buffer.command_memory_size(), buffer.command_memory_used() + buffer.command_memory_free());
+    assert_eq!(replay(host, &pool, handle), [0, 1, 2, 3]);
+}
+
+#[test]
+fn b425_a_recorded_fence_is_between_the_dispatches_it_was_recorded_between() {
+    let (host, pool) = (host(), Pool::new(0x10000, 4096));
+    let guest = Guest::new().with_command(host, &pool, 0, 1024).with_control(host, 256);
+    let buffer = guest.buffer();
+    let dispatch = |x| assert!(buffer.record::<op::DispatchCompute>(host, (), &DispatchCompute { groups: [x, 1, 1] }));
+    buffer.begin(host);
+    dispatch(1);
+    buffer.record::<op::FenceSync>(host, FenceMode::new(0, 0), &Object { serial: U64::new(77) });
+    dispatch(2);
+    let stream = flatten(host, &pool, [buffer.end(host)]);
+    let groups = |section: &Section| -> Vec<u32> {
+        stream
+            .records_in(section.words.clone())
+            .filter_map(|r| if let Record::DispatchCompute(d) = r { Some(d.groups[0]) } else { None })
+            .collect()
+    };
+    let [first, second] = stream.sections() else { panic!("{:?}", stream.sections()) };
+    assert_eq!(first.boundary, Some(Boundary::Fence { sync: 77, mode: FenceMode::new(0, 0) }));
+    assert_eq!((groups(first), groups(second)), (vec![1], vec![2]));
+}
+
+/// What replay has of a submission is not in command memory: the descriptions of targets that stay bound are whole
+/// when the guest records over them.
+#[test]
+fn b215_a_submissions_render_targets_do_not_change_with_its_command_memory() {
+    let (host, pool) = (host(), Pool::new(0x10000, 4096));
+    let guest = Guest::new().with_command(host, &pool, 0, 1024).with_control(host, 256);
+    let targets: Vec<TextureRef> =
+        (1..=9).map(|serial| TextureRef { serial: U64::new(serial), ..Default::default() }).collect();
+    guest.buffer().begin(host);
+    let count = TargetCount::new(8, true);
+    guest.buffer().record_run::<op::SetRenderTargets>(host, count, &(), 9, |i| targets[i]);
+    let handle = guest.buffer().end(host);
+    let stream = flatten(host, &pool, [handle]);
+    grant(guest.buffer(), host, &pool, 0, 1024);
+    guest.buffer().begin(host);
+    for slot in 0..32 {
+        guest
+            .buffer()
+            .record_run::<op::BindTextures>(host, StageSlot::new(1, slot), &HandleGap::default(), 1, |_| 0xbad);
+    }
+    guest.buffer().end(host);
+    pool.fill(0, 1024, 0xcc);
+    assert_eq!(stream.records().collect::<Vec<_>>(), [Record::SetRenderTargets(count, &targets)]);
 }
