@@ -259,6 +259,12 @@ impl Frame {
         now.saturating_sub(nvn!(nvnDeviceGetTimestampInNanoseconds(self.device, report)))
     }
 
+    /// The words of the last recording, in command memory, and all of control memory.
+    pub fn words(&self) -> (*mut u32, usize, *mut u64, usize) {
+        let used = nvn!(nvnCommandBufferGetCommandMemoryUsed(self.buffer));
+        (self.commands.memory.cast(), used / 4, self.control.cast(), 16 * PAGE / 8)
+    }
+
     /// Submits a recording and waits for it: flattened, replayed, encoded and run.
     pub fn run(&self, recording: NVNcommandHandle) {
         nvn!(nvnQueueSubmitCommands(self.queue, 1, &raw const recording));
