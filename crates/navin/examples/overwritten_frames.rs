@@ -10,6 +10,7 @@ mod frame;
 use std::time::{Duration, Instant};
 
 use frame::Frame;
+use navin_command::record::{Header, ROWS};
 
 /// Draws of a frame.
 const DRAWS: u32 = 40;
@@ -58,6 +59,35 @@ fn overwrite(frame: &Frame, random: &mut Random) {
     }
 }
 
+/// Fills the recording's memory with records of every kind: whole ones, whose words are garbage, small numbers, or
+/// words that the recording had (addresses, serials, handles).
+fn fill(frame: &Frame, random: &mut Random) {
+    let (words, count, ..) = frame.words();
+    // SAFETY: the command memory that the recording used.
+    let words = unsafe { std::slice::from_raw_parts_mut(words, count) };
+    let before = words.to_vec();
+    // The first part stays, so that targets and programs are bound.
+    let mut at = [0, 48, 96][random.below(3)].min(count);
+    while at < count {
+        let row = ROWS[random.below(ROWS.len())];
+        let most = row.max_tail.min(row.min_tail + 4);
+        let run = row.min_tail + random.below(most - row.min_tail + 1);
+        let length = (row.head_bytes + run * row.tail_bytes) / 4;
+        let Some(record) = words.get_mut(at..at + length) else { break };
+        record[0] = Header::new(row.opcode, random.next() as u8, length as u16).word();
+        for word in &mut record[1..] {
+            *word = match random.below(8) {
+                0 => random.next() as u32,
+                1 => (random.next() as f32 / u64::MAX as f32 * 128.0).to_bits(),
+                2..4 => random.below(66) as u32,
+                _ => before[random.below(count)],
+            };
+        }
+        at += length;
+    }
+    words[at.min(count - 1)..].fill(0);
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
     let (frames, first) = (arguments.next().unwrap_or(200), arguments.next().unwrap_or(1));
@@ -69,7 +99,12 @@ fn main() {
             println!("seed {seed}");
         }
         let recording = frame.record(DRAWS);
-        overwrite(&frame, &mut Random(seed));
+        let mut random = Random(seed);
+        if random.below(2) == 0 {
+            fill(&frame, &mut random);
+        } else {
+            overwrite(&frame, &mut random);
+        }
         let start = Instant::now();
         frame.run(recording);
         let took = start.elapsed();
