@@ -3,7 +3,7 @@
 //! after each. Fault lines are not shown unless `RUST_LOG` asks for them.
 //!
 //! Usage: `overwritten_frames [FRAMES [FIRST]]` (200, from seed 1). The seed of a frame that crashes or hangs is the
-//! last one printed with `NAVIN_SEEDS=1`.
+//! last one printed with `SEEDS=1`.
 
 mod frame;
 
@@ -88,10 +88,12 @@ fn fill(frame: &Frame, random: &mut Random) {
     words[at.min(count - 1)..].fill(0);
 }
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
-    let (frames, first) = (arguments.next().unwrap_or(200), arguments.next().unwrap_or(1));
-    let seeds = std::env::var_os("NAVIN_SEEDS").is_some();
+/// Runs so many frames from a seed on; the longest one's time and seed.
+///
+/// # Panics
+/// One of them hangs.
+pub fn run(frames: u64, first: u64) -> (Duration, u64) {
+    let seeds = std::env::var_os("SEEDS").is_some();
     let frame = Frame::new();
     let mut longest = (Duration::ZERO, 0);
     for seed in first..first + frames {
@@ -112,5 +114,12 @@ fn main() {
         assert!(took < LIMIT, "the frame of seed {seed} took {took:?}");
         frame.run(frame.record(DRAWS));
     }
-    println!("{frames} overwritten frames; the longest took {:?} (seed {})", longest.0, longest.1);
+    longest
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
+    let (frames, first) = (arguments.next().unwrap_or(200), arguments.next().unwrap_or(1));
+    let (longest, seed) = run(frames, first);
+    println!("{frames} overwritten frames; the longest took {longest:?} (seed {seed})");
 }

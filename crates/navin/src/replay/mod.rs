@@ -579,8 +579,17 @@ impl Piece<'_> {
             Record::ReportCounter(counter, to) => self.report_counter(counter, to),
             Record::ResetCounter(counter) => self.reset_counter(counter),
 
-            Record::PushDebugGroup(text) => self.encoder.begin_label(&text_of(text)),
-            Record::PopDebugGroup() => self.encoder.end_label(),
+            Record::PushDebugGroup(text) => {
+                state.debug_groups = state.debug_groups.saturating_add(1);
+                self.encoder.begin_label(&text_of(text));
+            }
+            // Vulkan closes no label that was not opened.
+            Record::PopDebugGroup() => {
+                if let Some(left) = state.debug_groups.checked_sub(1) {
+                    state.debug_groups = left;
+                    self.encoder.end_label();
+                }
+            }
             Record::InsertDebugMarker(text) => self.encoder.label(&text_of(text)),
 
             // Cut the stream before replay; inside a piece they have nothing left to do.

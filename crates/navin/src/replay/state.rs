@@ -124,6 +124,8 @@ pub(crate) struct StencilNumbers {
 /// Everything a queue has bound.
 #[derive(Clone)]
 pub(crate) struct QueueState {
+    /// Debug groups that are open.
+    pub(crate) debug_groups: u32,
     pub(crate) colors: [Target; COLORS],
     pub(crate) depth: Target,
     pub(crate) viewports: [Viewport; VIEWPORTS],
@@ -171,6 +173,7 @@ impl Default for QueueState {
     fn default() -> Self {
         let numbers = StencilNumbers { reference: 0, write_mask: 0xff, compare_mask: 0xff };
         Self {
+            debug_groups: 0,
             colors: [Target::NONE; COLORS],
             depth: Target::NONE,
             viewports: [Viewport::default(); VIEWPORTS],
