@@ -17,8 +17,9 @@ fn b301_a_record_taken_is_not_a_record_written() {
     let ring = Completions::default();
     ring.push(1, "events");
     let ((claimed, is_claimed), (go, may_go)) = (mpsc::channel(), mpsc::channel::<()>());
-    std::thread::scope(|scope| {
-        let ring = &ring;
+    let ring = &ring;
+    // The senders are this closure's, so that the owner goes on when an assertion fails.
+    std::thread::scope(move |scope| {
         let owner = scope.spawn(move || {
             ring.run(1, |_, _| {
                 claimed.send(()).unwrap();

@@ -125,11 +125,17 @@ fn b301_a_ticket_is_published_after_its_writes_even_when_the_gpu_is_faster_than_
             // The timeline has reached 2 before the records are here.
             thread::spawn(move || ring.run(2, |ticket, ()| memory.write(ticket)))
         };
-        for ticket in 1..=ring.published() {
-            assert_eq!(memory.read(ticket), 1, "{ticket} is published and not written");
-        }
+        let observer = {
+            let (ring, memory) = (Arc::clone(&ring), Arc::clone(&memory));
+            thread::spawn(move || {
+                for ticket in 1..=ring.published() {
+                    assert_eq!(memory.read(ticket), 1, "{ticket} is published and not written");
+                }
+            })
+        };
         submit.join().unwrap();
         completion.join().unwrap();
+        observer.join().unwrap();
         assert_eq!(ring.run(2, |ticket, ()| memory.write(ticket)), 2);
         assert_eq!((memory.read(1), memory.read(2)), (1, 1));
     });
