@@ -24,7 +24,7 @@ fn main() {
     };
     let size = texture.packed_size().expect("a plain texture");
     // Blocks of modes 6 and 1 with smooth end points, so that the PNG has something to compress.
-    let block = |i: u64| if i % 4 == 0 { 0x02 } else { 0x40 } | u128::from(i / 64) << 20 | 0xFF << 100;
+    let block = |i: u64| if i.is_multiple_of(4) { 0x02 } else { 0x40 } | u128::from(i / 64) << 20 | 0xFF << 100;
     texture.data = (0..size / 16).flat_map(|i| block(i).to_le_bytes()).collect();
     let order = GobOrder::TegraX1;
     let file = container::write(Kind::Bntx, &[texture], "file", order).expect("BNTX holds it");

@@ -169,6 +169,6 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert_eq!(count, 29);
+        assert_eq!(count, 31);
     }
 }

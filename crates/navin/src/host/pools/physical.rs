@@ -66,8 +66,8 @@ impl Physical {
         let storage = PoolStorage { backing: known, ..PoolStorage::new(start, desc.size) };
         let access = if desc.flags.cpu_visible() { PoolAccess::Shared } else { PoolAccess::GpuOnly };
         let name = format!("pool {}", id.0);
-        // SAFETY: the caller's promise.
         let pieces = storage.len >= chunked_from && context.import_probe().anonymous.works();
+        // SAFETY: the caller's promise.
         let chunks = pieces.then(|| unsafe { ChunkedImport::new(context, &storage, &name) });
         Self { storage, access, name, whole: OnceLock::new(), chunks, last_use: AtomicU64::new(0), tracked, backing }
     }
