@@ -107,7 +107,8 @@ fn read(path: &Path) -> Vec<Texture> {
 fn a_picture_goes_through_every_kind_and_back() {
     let folder = Folder::new("through");
     let picture = texture("", Format::RGBA8, Target::D2, 1, 1);
-    let png = folder.write("a.png", &container::write(Kind::Png, &[picture.clone()], "", GobOrder::TegraX1).unwrap());
+    let png = folder
+        .write("a.png", &container::write(Kind::Png, std::slice::from_ref(&picture), "", GobOrder::TegraX1).unwrap());
     let mut from = png;
     for kind in ["bntx", "xtx", "dds", "ktx2", "bin", "png"] {
         let to = folder.path(&format!("b.{kind}"));
