@@ -15,7 +15,8 @@ use crate::workspace;
 
 /// Packages with the test programs to run. Add one whose tests start threads of their own and finish in seconds
 /// (they run ten times slower here).
-const PROGRAMS: [(&str, &[&str]); 1] = [("navin-sync", &["threads", "completions"])];
+const PROGRAMS: [(&str, &[&str]); 2] =
+    [("navin-sync", &["threads", "completions"]), ("navin-memory", &["tracking_threads"])];
 
 /// Runs them all.
 ///

@@ -327,7 +327,9 @@ pub fn protect_armed<G: Granules>(g: &G, granules: Range<usize>, found: &[Range<
 ///
 /// The number is taken after the finding: a stamp that was taken before the write is older (B412).
 pub fn fetched<G: Granules>(g: &G, found: &[Range<usize>]) -> usize {
-    if found.is_empty() {
+    // Found too is what nobody protected. The clock stands still for that.
+    let protected = |granule| g.word(granule).is_some_and(|atomic| state(atomic.load()) == PROTECTED);
+    if !found.iter().cloned().flatten().any(protected) {
         return 0;
     }
     let now = g.clock().advance();

@@ -9,7 +9,6 @@ mod bracket;
 mod model;
 mod processes;
 mod ranges;
-mod stress;
 mod support;
 mod writes;
 
@@ -63,7 +62,4 @@ suite!(
     bracket::b665_written_pages_are_exactly_those_the_gpu_wrote,
     bracket::questions_wait_for_an_open_bracket,
     model::against_a_naive_model,
-    stress::b411_the_writer_always_makes_progress,
-    stress::b666_no_write_to_a_shared_page_is_missed,
-    stress::threads_of_all_kinds,
 );

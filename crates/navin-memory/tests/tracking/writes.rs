@@ -213,7 +213,11 @@ pub fn what_nobody_asks_about_is_still_noticed(setup: &Setup) {
     let (asked, left) = (Span::new(memory.start, g), Span::new(memory.start + 600 * g, 2 * g));
     let watch = tracker.watch(left);
     let stamp = tracker.protect(asked);
+    tracker.fetch();
     assert!(!watch.written());
+    let clock = tracker.clock();
+    tracker.fetch();
+    assert_eq!(tracker.clock(), clock, "nothing was written");
     for _ in 0..40 {
         assert!(!written(&tracker, asked, stamp));
     }

@@ -1,15 +1,52 @@
-//! Real threads.
+//! The write tracker under real threads, under both mechanisms and two granules. `./x tsan` runs these under
+//! ThreadSanitizer.
+
+#![cfg(target_os = "linux")]
+
+#[path = "tracking/support.rs"]
+mod support;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use navin_memory::tracking::{Span, Writer};
+use navin_memory::tracking::{MechanismChoice, Span, Writer};
+use support::{Memory, Setup, written};
 
-use crate::support::{Memory, Setup, written};
+/// What ThreadSanitizer is to leave alone. The guest may write a page while its fingerprint is taken; whatever comes out,
+/// the page's word tells that it was written.
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_default_suppressions() -> *const std::ffi::c_char {
+    c"race:navin_memory::tracking::hash::fingerprint".as_ptr()
+}
+
+fn each(test: impl Fn(&Setup)) {
+    for mechanism in [MechanismChoice::Userfaultfd, MechanismChoice::Mprotect] {
+        for granule in [0, 16 << 10] {
+            if let Some(setup) = Setup::new(mechanism, granule) {
+                test(&setup);
+            }
+        }
+    }
+}
+
+#[test]
+fn b411_the_writer_always_makes_progress() {
+    each(writer_makes_progress);
+}
+
+#[test]
+fn b666_no_write_to_a_shared_page_is_missed() {
+    each(no_write_is_missed);
+}
+
+#[test]
+fn threads_of_all_kinds() {
+    each(all_kinds);
+}
 
 /// One thread protects a page set again and again, one writes every page of it. Control: with the protection lifted after
 /// the word says writable, a protect in between leaves pages read-only that say writable, and the writer spins.
-pub fn b411_the_writer_always_makes_progress(setup: &Setup) {
+fn writer_makes_progress(setup: &Setup) {
     let (tracker, g) = (setup.tracker(), setup.granule);
     const PAGES: usize = 64;
     let memory = Memory::new(PAGES * g);
@@ -51,7 +88,7 @@ pub fn b411_the_writer_always_makes_progress(setup: &Setup) {
 }
 
 /// Two pools share a granule; one thread writes there while another opens both. Every write shows.
-pub fn b666_no_write_to_a_shared_page_is_missed(setup: &Setup) {
+fn no_write_is_missed(setup: &Setup) {
     let (tracker, g) = (setup.tracker(), setup.granule);
     let memory = Memory::new(3 * g);
     let edge = memory.start + g + g / 2;
@@ -104,7 +141,7 @@ pub fn b666_no_write_to_a_shared_page_is_missed(setup: &Setup) {
 
 /// Guest threads write, the submit thread protects and checks what it read, other threads make and end pools, open
 /// imports, and announce host writes. What the submit thread believes clean has the bytes that it read.
-pub fn threads_of_all_kinds(setup: &Setup) {
+fn all_kinds(setup: &Setup) {
     let (tracker, g) = (setup.tracker(), setup.granule);
     const PAGES: usize = 48;
     let memory = Memory::new(PAGES * g);
