@@ -120,8 +120,18 @@ fn no_write_is_missed(setup: &Setup) {
         });
         for round in 1..=ROUNDS {
             let stamps = textures.map(|texture| tracker.protect(texture));
+            // The write begins before the bracket, or within it, where it may end before the close or after.
+            if round % 3 == 0 {
+                go.store(round, Ordering::Release);
+            }
+            let opened = tracker.open(&pools);
             go.store(round, Ordering::Release);
-            tracker.open(&pools).close();
+            for _ in 0..round % 5 {
+                if wrote.load(Ordering::Acquire) < round {
+                    std::thread::yield_now();
+                }
+            }
+            opened.close();
             while wrote.load(Ordering::Acquire) < round {
                 std::thread::yield_now();
             }
