@@ -25,7 +25,7 @@ fn wait(done: impl Fn() -> bool) {
     let mut spins = 0u32;
     while !done() {
         spins += 1;
-        if spins % 1024 == 0 {
+        if spins.is_multiple_of(1024) {
             std::thread::yield_now();
         } else {
             std::hint::spin_loop();
