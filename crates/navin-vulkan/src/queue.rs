@@ -131,7 +131,7 @@ impl Queue {
     ///
     /// # Errors
     /// Out of memory, or the device is lost.
-    pub fn begin(&self) -> Result<Encoder, QueueError> {
+    pub fn begin(&self) -> Result<Box<Encoder>, QueueError> {
         let mut reused = self.0.state.lock().free.pop();
         if reused.is_none() {
             // A finished submission may still hold one.
@@ -150,7 +150,7 @@ impl Queue {
     /// # Errors
     /// Recording ran out of memory (nothing of the encoder runs then), the device is lost, or a validation message
     /// came and the context was opened to fail on one.
-    pub fn submit(&self, encoder: Encoder) -> Result<u64, QueueError> {
+    pub fn submit(&self, encoder: Box<Encoder>) -> Result<u64, QueueError> {
         let shared = &self.0;
         // Ending the encoder may make objects of its own, so it comes before the lock.
         let (frame, number) = encoder.finish()?;
@@ -195,7 +195,7 @@ impl Queue {
     ///
     /// # Errors
     /// Recording ran out of memory, or the device is lost.
-    pub fn run(&self, encoder: Encoder) -> Result<(), QueueError> {
+    pub fn run(&self, encoder: Box<Encoder>) -> Result<(), QueueError> {
         let shared = &self.0;
         let device = &shared.gpu.device;
         // SAFETY: a valid description.

@@ -23,7 +23,7 @@ impl Quad {
         }
     }
 
-    fn begin(&self, context: &Fixture, view: &View) -> Encoder {
+    fn begin(&self, context: &Fixture, view: &View) -> Box<Encoder> {
         let mut encoder = context.queue().begin().expect("encoder");
         let align = context.limits().uniform_offset_alignment;
         let place = encoder.upload(&float_bytes(&[1.0, 1.0, 0.0, 0.0]), align).expect("upload");

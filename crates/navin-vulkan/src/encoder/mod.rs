@@ -129,12 +129,13 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn new(shared: Arc<Shared>, frame: Frame) -> Result<Self, vk::Result> {
+    /// Boxed: an encoder is some ten kilobytes, which are not to be copied from hand to hand for each submission.
+    pub(crate) fn new(shared: Arc<Shared>, frame: Frame) -> Result<Box<Self>, vk::Result> {
         let gpu = shared.gpu.clone();
         let number = gpu.retire.begin();
         let commands = frame.commands;
         // From here on dropping `encoder` gives frame and number back.
-        let encoder = Self {
+        let encoder = Box::new(Self {
             frame: Some(frame),
             number,
             commands,
@@ -154,7 +155,7 @@ impl Encoder {
             count: count::Count::default(),
             gpu,
             shared,
-        };
+        });
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         let layouts = &encoder.shared.layouts;
         // SAFETY: the command buffer is not pending; set and layout live as long as the queue.
@@ -170,7 +171,7 @@ impl Encoder {
     }
 
     /// Ends the command buffer. Gives the frame and the encoder's number for the submission.
-    pub(crate) fn finish(mut self) -> Result<(Frame, u64), vk::Result> {
+    pub(crate) fn finish(mut self: Box<Self>) -> Result<(Frame, u64), vk::Result> {
         self.end_rendering();
         self.finish_counting();
         self.set_condition(None);

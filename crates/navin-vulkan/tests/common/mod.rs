@@ -146,13 +146,13 @@ pub fn float_clear(value: [f32; 4]) -> vk::ClearColorValue {
     vk::ClearColorValue { float32: value }
 }
 
-pub fn submit_and_wait(context: &Arc<Context>, encoder: Encoder) {
+pub fn submit_and_wait(context: &Arc<Context>, encoder: Box<Encoder>) {
     let value = context.queue().submit(encoder).expect("submitted");
     assert!(context.queue().wait(value, Duration::from_secs(60)).expect("no device loss"), "the GPU hangs");
 }
 
 /// Submits with a readback of level 0 and gives its texels, four bytes each.
-pub fn texels(context: &Arc<Context>, mut encoder: Encoder, image: &Arc<Image>) -> Vec<[u8; 4]> {
+pub fn texels(context: &Arc<Context>, mut encoder: Box<Encoder>, image: &Arc<Image>) -> Vec<[u8; 4]> {
     let readback = Readback::record(&mut encoder, image, vk::ImageAspectFlags::COLOR, 0, 0, image.desc().layers)
         .expect("readback");
     submit_and_wait(context, encoder);

@@ -94,7 +94,7 @@ pub(crate) struct Seen {
 /// The replay of one piece.
 pub(crate) struct Piece<'a> {
     pub(crate) driver: &'static Driver,
-    pub(crate) encoder: Encoder,
+    pub(crate) encoder: Box<Encoder>,
     pub(crate) state: &'a mut QueueState,
     pub(crate) residency: &'a mut Residency,
     pub(crate) reported: &'a mut Reported,
@@ -237,7 +237,7 @@ impl Replayer {
 }
 
 /// Gives what was recorded to the GPU; `None`, with a fault line, where it is refused.
-fn submit(driver: &Driver, mut encoder: Encoder) -> Option<Ticket> {
+fn submit(driver: &Driver, mut encoder: Box<Encoder>) -> Option<Ticket> {
     // What the GPU wrote is visible to the CPU once the timeline says so.
     encoder.flush_reports();
     encoder.barrier(Access::All, Access::Host);
