@@ -93,7 +93,8 @@ fn b229_a_wait_on_an_add_is_parked_until_it_lands() {
     let (s, mut gpu, a, b) = setup();
     gpu.memory.insert(EVENT, 3);
     s.submit(a, [signal(1, EVENT, SignalMode::Add, 4)]).unwrap();
-    s.submit(b, [wait_event(EVENT, WaitMode::Equal, 7), work(2)]).unwrap();
+    // The number added would do, but the sum is what is waited for, and it is known when it lands.
+    s.submit(b, [wait_event(EVENT, WaitMode::GequalWrap, 4), work(2)]).unwrap();
     s.run_ready(&mut gpu);
     assert_eq!(gpu.names(), [1]);
     gpu.complete(&s, 1);

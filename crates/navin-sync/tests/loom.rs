@@ -229,7 +229,7 @@ impl Executor for Names {
 
     fn execute(&mut self, _: QueueId, work: u32, _: Ticket, _: u64) -> Executed {
         if let Some(busy) = &self.busy {
-            busy.store(true, Ordering::Relaxed);
+            assert!(!busy.swap(true, Ordering::Relaxed), "two replay at once");
         }
         self.ran.names.lock().unwrap().push(work);
         if let Some(busy) = &self.busy {
@@ -321,16 +321,17 @@ fn negative_control_a_look_before_listening_hangs() {
 }
 
 #[test]
-fn b233_whoever_replays_takes_up_what_others_submit() {
+fn b233_one_replays_at_a_time_and_takes_up_what_others_submit() {
     model(2, || {
         let scheduler = Arc::new(Sched::new());
-        let ran = std::sync::Arc::<Ran>::default();
+        let (ran, busy) = (std::sync::Arc::<Ran>::default(), Arc::new(AtomicBool::new(false)));
         let submit = |name: u32| {
             let queue = scheduler.create_queue();
             let (scheduler, ran) = (Arc::clone(&scheduler), std::sync::Arc::clone(&ran));
+            let busy = Some(Arc::clone(&busy));
             move || {
                 scheduler.submit(queue, [Step::Work(name)]).unwrap();
-                scheduler.run_ready(&mut Names { ran, busy: None });
+                scheduler.run_ready(&mut Names { ran, busy });
             }
         };
         let (first, second) = (submit(1), submit(2));

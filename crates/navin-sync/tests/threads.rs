@@ -23,6 +23,8 @@ impl Executor for Counting {
     fn execute(&mut self, queue: QueueId, work: Work, _: Ticket, _: u64) -> Executed {
         assert_eq!(self.inside.fetch_add(1, Ordering::AcqRel), 0, "two threads replay at once");
         self.runs.lock().unwrap().push((queue, work.name));
+        // Gives another thread the time to come in where it must not.
+        std::thread::yield_now();
         self.inside.fetch_sub(1, Ordering::AcqRel);
         (self.ticket.fetch_add(1, Ordering::AcqRel) + 1).into()
     }
