@@ -4,8 +4,8 @@
 //! on the console it ends in a GPU timeout. Replay asks the [`Budget`] before each draw and dispatch, and leaves out
 //! what is over it with a fault line. The limits are far above what the console's GPU does in a second.
 
-/// Most vertices of a draw, times its instances. The console's GPU takes a twentieth of a second for as many.
-pub const MAX_VERTICES: u64 = 1 << 25;
+/// Most vertices of a draw, times its instances. The console's GPU takes more than a frame's time for as many.
+pub const MAX_VERTICES: u64 = 1 << 24;
 /// Most work groups of a dispatch.
 pub const MAX_GROUPS: u64 = 1 << 24;
 /// Most draws of a multi-draw.
@@ -82,7 +82,7 @@ mod tests {
         assert!(budget.draw(u32::MAX, u32::MAX).is_err());
         assert_eq!(budget.dispatch([0, u32::MAX, 1]), Ok(()));
         assert_eq!(budget.dispatch([u32::MAX; 3]), Err(Runaway::Groups(u64::MAX)));
-        let (count, instances) = (1 << 13, 1 << 12);
+        let (count, instances) = (1 << 12, 1 << 12);
         let draws = (0..100).filter(|_| budget.draw(count, instances).is_ok()).count() as u64;
         assert_eq!(draws, LARGEST - 1, "what was drawn before counts");
         assert_eq!(budget.draw(count, instances), Err(Runaway::Piece));

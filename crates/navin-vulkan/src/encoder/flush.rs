@@ -594,9 +594,11 @@ impl Encoder {
         let differs = |binding: &usize| first || want[*binding] != have[*binding];
         let Some(low) = (0..MAX_VERTEX_BINDINGS).find(differs) else { return };
         let high = (0..MAX_VERTEX_BINDINGS).rev().find(differs).unwrap_or(low);
-        let mut buffers = [vk::Buffer::null(); MAX_VERTEX_BINDINGS];
+        // No buffer is a word of 0, behind which all reads 0 too: llvmpipe (Mesa 25.0) fetches 8-bit attributes of a
+        // null buffer, and of one of no bytes, from address 0.
+        let mut buffers = [self.shared.default_attributes.raw(); MAX_VERTEX_BINDINGS];
         let mut offsets = [0; MAX_VERTEX_BINDINGS];
-        let mut sizes = [0; MAX_VERTEX_BINDINGS];
+        let mut sizes = [size_of::<u32>() as u64; MAX_VERTEX_BINDINGS];
         let mut whole = false;
         for binding in low..=high {
             let range = &want[binding];
@@ -609,7 +611,7 @@ impl Encoder {
         // The whole-size marker is no valid size here before maintenance5; without sizes all reach to their ends.
         let sizes = (!whole).then_some(&sizes[span.clone()]);
         let so = &self.gpu.shader_object;
-        // SAFETY: the callers' buffers are alive; null ones are allowed (nullDescriptor).
+        // SAFETY: the callers' buffers are alive, and ours lives as long as the queue.
         unsafe {
             so.cmd_bind_vertex_buffers2(self.commands, low as u32, &buffers[span.clone()], &offsets[span], sizes, None);
         }

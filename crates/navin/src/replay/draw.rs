@@ -215,6 +215,14 @@ impl Piece<'_> {
     /// Binds an index buffer; how many indices of `size` bytes there are, up to `bytes` and the pool's end.
     fn bind_indices(&mut self, address: u64, bytes: u64, (kind, size): (vk::IndexType, u64)) -> Option<u32> {
         let range = self.resolve(Range { address, size: bytes }, "an index buffer")?;
+        if !range.offset.is_multiple_of(size) {
+            fault!(
+                key = address,
+                "",
+                "an index buffer at {address:#x}, no multiple of the {size} bytes of its indices: draw left out"
+            );
+            return None;
+        }
         self.encoder.set_index_buffer(Some(IndexBuffer { range, kind }));
         Some(u32::try_from(range.size / size).unwrap_or(u32::MAX))
     }
