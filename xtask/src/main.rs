@@ -12,6 +12,7 @@ mod reference;
 mod report;
 mod setup;
 mod shell;
+mod soak;
 mod spec;
 mod test;
 mod tsan;
@@ -40,6 +41,8 @@ enum Chore {
     },
     /// Run the tests of what threads share under ThreadSanitizer
     Tsan,
+    /// Run a client for minutes and watch what it holds
+    Soak(soak::Args),
     /// Run the benches
     Bench(bench::Args),
     /// Format the Rust sources
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::run_all(&args),
         Chore::Doctor { json } => return doctor(json),
         Chore::Tsan => tsan::run_all(),
+        Chore::Soak(args) => soak::run(&args),
         Chore::Bench(args) => bench::run_all(&args),
         Chore::Fmt => shell::run(workspace::cargo().args(["fmt", "--all"])),
         Chore::Setup => setup::ensure().and_then(|()| setup::validation::ensure().map(|_| ())),
