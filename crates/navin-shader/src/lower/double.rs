@@ -90,6 +90,19 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// The smaller of two doubles if `p`, else the larger. A choice among doubles is a choice among their words.
+    fn choose_double(&mut self, p: Value, a: Value, b: Value) -> Value {
+        if let Some(min) = self.b.f.truth(p) {
+            return self.b.op2(if min { Ir::DMin } else { Ir::DMax }, a, b);
+        }
+        let (min, max) = (self.b.op2(Ir::DMin, a, b), self.b.op2(Ir::DMax, a, b));
+        let words = [Ir::DLow, Ir::DHigh].map(|part| {
+            let (x, y) = (self.b.op1(part, min), self.b.op1(part, max));
+            self.b.select(p, x, y)
+        });
+        self.b.op2(Ir::DPack, words[0], words[1])
+    }
+
     /// DADD, DMUL, DFMA, DMNMX, DSET, DSETP.
     pub(super) fn double(&mut self, i: &Instr) -> Result<()> {
         self.needs_doubles(i)?;
@@ -119,10 +132,7 @@ impl Lower<'_, '_> {
                     Op::Dadd => self.b.op2(Ir::DAdd, a, b),
                     Op::Dmnmx => {
                         let p = self.source_predicate(i);
-                        let Some(min) = self.b.f.truth(p) else {
-                            return self.unsupported(i, "a computed choice of minimum or maximum is not translated");
-                        };
-                        self.b.op2(if min { Ir::DMin } else { Ir::DMax }, a, b)
+                        self.choose_double(p, a, b)
                     }
                     _ => {
                         let truth = self.compare_doubles(i.get(Field::Cmp), a, b);

@@ -490,34 +490,95 @@ impl Lower<'_, '_> {
         self.b.op2(Ir::Or, x, y)
     }
 
-    /// Byte permute of the eight bytes {c, a} by selector b.
+    /// PRMT: four bytes of the eight in {c, a}, each by an index and whether only its sign counts.
     fn permute(&mut self, i: &Instr, a: Value, selector: Value, c: Value) -> Result<Value> {
         let mode = i.get(Field::Mode);
-        if mode != 0 {
-            return self.unsupported(i, "only the indexed mode of PRMT is translated");
+        if mode > 6 {
+            return self.unsupported(i, "this mode of PRMT is not known");
         }
-        let Some(sel) = self.b.f.constant(selector) else {
-            return self.unsupported(i, "PRMT with a computed selector is not translated");
-        };
         let mut result = self.b.word(0);
         for k in 0..4 {
-            let nibble = sel >> (4 * k) & 15;
-            let source = if nibble & 4 == 0 { a } else { c };
-            let (at, eight) = (self.b.word(8 * (nibble & 3)), self.b.word(8));
-            let byte = if nibble & 8 == 0 {
-                self.b.op3(Ir::BfeU, source, at, eight)
-            } else {
-                let signed = self.b.op3(Ir::BfeS, source, at, eight);
-                let seven = self.b.word(7);
-                let sign = self.b.op2(Ir::Sar, signed, seven);
-                let mask = self.b.word(0xFF);
-                self.b.op2(Ir::And, sign, mask)
+            let byte = match self.b.f.constant(selector) {
+                Some(sel) => {
+                    let s = sel & 3;
+                    let nibble = match mode {
+                        0 => sel >> (4 * k) & 15,
+                        1 => s + k,
+                        2 => (s + 8 - k) & 7,
+                        3 => s,
+                        4 => s.max(k),
+                        5 => s.min(k),
+                        _ => 2 * (s & 1) + (k & 1),
+                    };
+                    let source = if nibble & 4 == 0 { a } else { c };
+                    let at = self.b.word(8 * (nibble & 3));
+                    let (byte, sign) = (self.byte_at(source, at), nibble & 8 != 0);
+                    if sign { self.sign_byte(source, at) } else { byte }
+                }
+                None => self.permuted_byte(mode, k, a, selector, c),
             };
             let up = self.b.word(8 * k);
             let placed = self.b.op2(Ir::Shl, byte, up);
             result = self.b.op2(Ir::Or, result, placed);
         }
         Ok(result)
+    }
+
+    /// Byte k of PRMT where the selector is computed.
+    fn permuted_byte(&mut self, mode: u32, k: u32, a: Value, selector: Value, c: Value) -> Value {
+        let (three, seven) = (self.b.word(3), self.b.word(7));
+        let index = if mode == 0 {
+            let (at, four) = (self.b.word(4 * k), self.b.word(4));
+            self.b.op3(Ir::BfeU, selector, at, four)
+        } else {
+            let s = self.b.op2(Ir::And, selector, three);
+            let n = self.b.word(k);
+            match mode {
+                1 => self.b.op2(Ir::IAdd, s, n),
+                2 => {
+                    let n = self.b.op2(Ir::ISub, s, n);
+                    self.b.op2(Ir::And, n, seven)
+                }
+                3 => s,
+                4 => self.b.op2(Ir::UMax, s, n),
+                5 => self.b.op2(Ir::UMin, s, n),
+                _ => {
+                    let (one, low) = (self.b.word(1), self.b.word(k & 1));
+                    let half = self.b.op2(Ir::And, s, one);
+                    let half = self.b.op2(Ir::Shl, half, one);
+                    self.b.op2(Ir::Or, half, low)
+                }
+            }
+        };
+        let (four, zero) = (self.b.word(4), self.b.word(0));
+        let upper = self.b.op2(Ir::And, index, four);
+        let upper = self.b.op2(Ir::INe, upper, zero);
+        let source = self.b.select(upper, c, a);
+        let at = self.b.op2(Ir::And, index, three);
+        let at = self.b.op2(Ir::Shl, at, three);
+        let byte = self.byte_at(source, at);
+        if mode != 0 {
+            return byte;
+        }
+        let eight = self.b.word(8);
+        let signs = self.b.op2(Ir::And, index, eight);
+        let signs = self.b.op2(Ir::INe, signs, zero);
+        let sign = self.sign_byte(source, at);
+        self.b.select(signs, sign, byte)
+    }
+
+    fn byte_at(&mut self, word: Value, at: Value) -> Value {
+        let eight = self.b.word(8);
+        self.b.op3(Ir::BfeU, word, at, eight)
+    }
+
+    /// 0xFF where the byte is negative, else 0.
+    fn sign_byte(&mut self, word: Value, at: Value) -> Value {
+        let (eight, seven) = (self.b.word(8), self.b.word(7));
+        let signed = self.b.op3(Ir::BfeS, word, at, eight);
+        let sign = self.b.op2(Ir::Sar, signed, seven);
+        let mask = self.b.word(0xFF);
+        self.b.op2(Ir::And, sign, mask)
     }
 
     /// `truth bop p`.
@@ -648,32 +709,47 @@ impl Lower<'_, '_> {
     /// P2R and R2P.
     pub(super) fn predicate_moves(&mut self, i: &Instr) -> Result<()> {
         let (a, mask) = (self.a(i), self.b_word(i)?);
-        let Some(mask) = self.b.f.constant(mask) else {
-            return self.unsupported(i, "predicate moves with a computed mask are not translated");
-        };
+        let known = self.b.f.constant(mask);
         let shift = 8 * i.get(Field::Bytesel);
         let flags = i.flag(Field::Ccpr);
         let count = if flags { 4 } else { 7 };
         let slot = |s: &Self, n: u32| if flags { s.slots.flag(n) } else { s.slots.predicate(n) };
+        let zero = self.b.word(0);
+        let bit_of = |s: &mut Self, word: Value, n: u32| {
+            let bit = s.b.word(1 << n);
+            let t = s.b.op2(Ir::And, word, bit);
+            s.b.op2(Ir::INe, t, zero)
+        };
         if i.op == Op::R2p {
-            for n in (0..count).filter(|n| mask >> n & 1 != 0) {
-                let bit = self.b.word(1 << (n + shift));
-                let t = self.b.op2(Ir::And, a, bit);
-                let zero = self.b.word(0);
-                let t = self.b.op2(Ir::INe, t, zero);
+            for n in (0..count).filter(|n| known.is_none_or(|mask| mask >> n & 1 != 0)) {
+                let mut t = bit_of(self, a, n + shift);
                 let to = slot(self, n);
+                if known.is_none() {
+                    let old = self.m.slots[to as usize];
+                    let taken = bit_of(self, mask, n);
+                    t = self.b.op3(Ir::SelectB, taken, t, old);
+                }
                 self.set_truth(to, t);
             }
             return Ok(());
         }
-        let keep = self.b.word(!((mask & 0xFF) << shift));
-        let mut r = self.b.op2(Ir::And, a, keep);
-        for n in (0..count).filter(|n| mask >> n & 1 != 0) {
+        let mut bits = zero;
+        for n in (0..count).filter(|n| known.is_none_or(|mask| mask >> n & 1 != 0)) {
             let p = self.m.slots[slot(self, n) as usize];
-            let (bit, zero) = (self.b.word(1 << (n + shift)), self.b.word(0));
+            let bit = self.b.word(1 << (n + shift));
             let bit = self.b.select(p, bit, zero);
-            r = self.b.op2(Ir::Or, r, bit);
+            bits = self.b.op2(Ir::Or, bits, bit);
         }
+        // The rest of the byte under the mask becomes 0, everything else is a's.
+        let (byte, up) = (self.b.word(0xFF), self.b.word(shift));
+        let under = self.b.op2(Ir::And, mask, byte);
+        let under = self.b.op2(Ir::Shl, under, up);
+        if known.is_none() {
+            bits = self.b.op2(Ir::And, bits, under);
+        }
+        let keep = self.b.op1(Ir::Not, under);
+        let rest = self.b.op2(Ir::And, a, keep);
+        let r = self.b.op2(Ir::Or, rest, bits);
         self.set_dst(i, r);
         Ok(())
     }

@@ -9,12 +9,14 @@ mod attribute;
 mod convert;
 mod double;
 mod float;
+mod half;
 mod integer;
 mod memory;
 mod multiply;
 mod operand;
 mod surface;
 mod texture;
+mod video;
 mod warp;
 
 use rustc_hash::FxHashMap;
@@ -665,6 +667,9 @@ impl Lower<'_, '_> {
             Op::Mufu | Op::Rro => self.float_function(i),
             Op::Dadd | Op::Dmul | Op::Dfma | Op::Dmnmx | Op::Dset | Op::Dsetp => self.double(i),
             Op::F2f | Op::F2i | Op::I2f | Op::I2i => self.conversion(i),
+            Op::Hadd2 | Op::Hadd2x32i | Op::Hmul2 | Op::Hmul2x32i | Op::Hfma2 | Op::Hfma2x32i => self.halves(i),
+            Op::Hset2 | Op::Hsetp2 => self.half_compare(i),
+            Op::Vadd | Op::Vabsdiff | Op::Vmnmx | Op::Vset | Op::Vsetp | Op::Vshl | Op::Vshr | Op::Vmad => self.video(i),
             Op::Ldc | Op::Ldg | Op::Stg | Op::Ldl | Op::Stl | Op::Lds | Op::Sts => self.memory(i),
             Op::Atom | Op::AtomCas | Op::Red | Op::Atoms | Op::AtomsCas => self.atomic(i),
             Op::Membar | Op::Bar => self.barrier(i),

@@ -1,0 +1,293 @@
+//! Video instructions: arithmetic on bytes, halves or words of registers, merged into or combined with a third one.
+//!
+//! Sums of whole words have 33 bits, so values are pairs of words ([`Wide`]) where saturation can see them.
+
+use super::{Lower, Result};
+use crate::ir::{Op as Ir, Value};
+use crate::isa::{Field, Instr, Op};
+
+/// A number of 64 bits as two words.
+#[derive(Clone, Copy)]
+struct Wide {
+    low: Value,
+    high: Value,
+}
+
+impl Lower<'_, '_> {
+    /// The selected part of a word, extended by its sign.
+    fn video_part(&mut self, i: &Instr, word: Value, selector: u32, signed: bool) -> Result<Value> {
+        let (at, bits) = match selector {
+            0..=3 => (8 * selector, 8),
+            4 | 5 => (16 * (selector - 4), 16),
+            6 => return Ok(word),
+            _ => return self.unsupported(i, "part 7 of a word is not known"),
+        };
+        let (at, bits) = (self.b.word(at), self.b.word(bits));
+        Ok(self.b.op3(if signed { Ir::BfeS } else { Ir::BfeU }, word, at, bits))
+    }
+
+    /// Operand b: a part of a register, or an immediate of 16 bits.
+    fn video_b(&mut self, i: &Instr, signed: bool) -> Result<Value> {
+        if i.has(Field::Imm16) {
+            let n = i.get(Field::Imm16);
+            return Ok(self.b.word(if signed { n as u16 as i16 as u32 } else { n }));
+        }
+        let word = self.reg(i.get(Field::B));
+        self.video_part(i, word, i.get(Field::Bsel), signed)
+    }
+
+    fn widened(&mut self, low: Value, signed: bool) -> Wide {
+        let high = if signed {
+            let n = self.b.word(31);
+            self.b.op2(Ir::Sar, low, n)
+        } else {
+            self.b.word(0)
+        };
+        Wide { low, high }
+    }
+
+    fn wide_add(&mut self, a: Wide, b: Wide) -> Wide {
+        let low = self.b.op2(Ir::IAdd, a.low, b.low);
+        let carried = self.b.op2(Ir::ULt, low, a.low);
+        let (one, zero) = (self.b.word(1), self.b.word(0));
+        let carry = self.b.select(carried, one, zero);
+        let high = self.b.op2(Ir::IAdd, a.high, b.high);
+        Wide { low, high: self.b.op2(Ir::IAdd, high, carry) }
+    }
+
+    fn wide_negate(&mut self, a: Wide) -> Wide {
+        let low = self.b.op1(Ir::INeg, a.low);
+        let zero = self.b.word(0);
+        let borrowed = self.b.op2(Ir::INe, a.low, zero);
+        let one = self.b.word(1);
+        let borrow = self.b.select(borrowed, one, zero);
+        let high = self.b.op1(Ir::INeg, a.high);
+        Wide { low, high: self.b.op2(Ir::ISub, high, borrow) }
+    }
+
+    fn wide_sub(&mut self, a: Wide, b: Wide) -> Wide {
+        let minus = self.wide_negate(b);
+        self.wide_add(a, minus)
+    }
+
+    /// The value clamped to a signed or unsigned number of `bits` bits.
+    fn wide_clamp(&mut self, v: Wide, bits: u32, signed: bool) -> Value {
+        let zero = self.b.word(0);
+        let negative = self.b.op2(Ir::SLt, v.high, zero);
+        let word = if signed {
+            let n = self.b.word(31);
+            let sign = self.b.op2(Ir::Sar, v.low, n);
+            let fits = self.b.op2(Ir::IEq, sign, v.high);
+            let (least, most) = (self.b.word(0x8000_0000), self.b.word(0x7FFF_FFFF));
+            let end = self.b.select(negative, least, most);
+            self.b.select(fits, v.low, end)
+        } else {
+            let fits = self.b.op2(Ir::IEq, v.high, zero);
+            let most = self.b.word(u32::MAX);
+            let end = self.b.select(negative, zero, most);
+            self.b.select(fits, v.low, end)
+        };
+        if bits == 32 {
+            return word;
+        }
+        if signed {
+            let least = self.b.word((-1i32 << (bits - 1)) as u32);
+            let most = self.b.word((1 << (bits - 1)) - 1);
+            let word = self.b.op2(Ir::SMax, word, least);
+            self.b.op2(Ir::SMin, word, most)
+        } else {
+            let most = self.b.word((1 << bits) - 1);
+            self.b.op2(Ir::UMin, word, most)
+        }
+    }
+
+    /// Saturates if asked, and does with c what the instruction says.
+    fn video_result(&mut self, i: &Instr, v: Wide) -> Result<()> {
+        let (vop, signed) = (i.get(Field::Vop), i.flag(Field::Dsign));
+        let bits = match vop {
+            0 | 1 => 16,
+            2 | 3 => 8,
+            _ => 32,
+        };
+        let word = if i.flag(Field::Sat) { self.wide_clamp(v, bits, signed) } else { v.low };
+        self.video_combine(i, word, signed)
+    }
+
+    fn video_combine(&mut self, i: &Instr, word: Value, signed: bool) -> Result<()> {
+        if self.wants_flags(i) {
+            return self.unsupported(i, "condition codes of video instructions are not translated");
+        }
+        let c = self.c_word(i)?;
+        let mut insert = |at: u32, bits: u32| {
+            let (at, bits) = (self.b.word(at), self.b.word(bits));
+            self.b.pure(Ir::Bfi, &[c.0, word.0, at.0, bits.0])
+        };
+        let r = match i.get(Field::Vop) {
+            0 => insert(16, 16),
+            1 => insert(0, 16),
+            2 => insert(0, 8),
+            3 => insert(16, 8),
+            4 => self.b.op2(Ir::IAdd, word, c),
+            5 => self.b.op2(if signed { Ir::SMin } else { Ir::UMin }, word, c),
+            6 => self.b.op2(if signed { Ir::SMax } else { Ir::UMax }, word, c),
+            _ => word,
+        };
+        self.set_dst(i, r);
+        Ok(())
+    }
+
+    /// Whether a < b and a == b for parts of either sign.
+    fn video_order(&mut self, a: Value, sa: bool, b: Value, sb: bool) -> (Value, Value) {
+        let same = self.b.op2(Ir::IEq, a, b);
+        if sa == sb {
+            return (self.b.op2(if sa { Ir::SLt } else { Ir::ULt }, a, b), same);
+        }
+        // One side is below zero or the order is that of unsigned numbers.
+        let zero = self.b.word(0);
+        let less = self.b.op2(Ir::ULt, a, b);
+        if sa {
+            let negative = self.b.op2(Ir::SLt, a, zero);
+            let not = self.b.op1(Ir::BNot, negative);
+            (self.b.op2(Ir::BOr, negative, less), self.b.op2(Ir::BAnd, same, not))
+        } else {
+            let negative = self.b.op2(Ir::SLt, b, zero);
+            let not = self.b.op1(Ir::BNot, negative);
+            (self.b.op2(Ir::BAnd, not, less), self.b.op2(Ir::BAnd, same, not))
+        }
+    }
+
+    fn video_compare(&mut self, cmp: u32, less: Value, equal: Value) -> Value {
+        match cmp {
+            0 => self.b.truth(false),
+            1 => less,
+            2 => equal,
+            3 => self.b.op2(Ir::BOr, less, equal),
+            4 => {
+                let either = self.b.op2(Ir::BOr, less, equal);
+                self.b.op1(Ir::BNot, either)
+            }
+            5 => self.b.op1(Ir::BNot, equal),
+            6 => self.b.op1(Ir::BNot, less),
+            _ => self.b.truth(true),
+        }
+    }
+
+    /// VADD, VABSDIFF, VMNMX, VSET, VSETP, VSHL, VSHR, VMAD.
+    pub(super) fn video(&mut self, i: &Instr) -> Result<()> {
+        let (sa, sb) = (i.flag(Field::Asign), i.flag(Field::Bsign));
+        let a_word = self.a(i);
+        let a = self.video_part(i, a_word, i.get(Field::Asel), sa)?;
+        if matches!(i.op, Op::Vshl | Op::Vshr) {
+            return self.video_shift(i, a, sa);
+        }
+        let b = self.video_b(i, sb)?;
+        match i.op {
+            Op::Vadd => {
+                let (x, y) = (self.widened(a, sa), self.widened(b, sb));
+                let v = match i.get(Field::Avg) {
+                    0 => self.wide_add(x, y),
+                    1 => self.wide_sub(x, y),
+                    2 => self.wide_sub(y, x),
+                    _ => {
+                        let sum = self.wide_add(x, y);
+                        let one = self.b.word(1);
+                        let one = self.widened(one, false);
+                        self.wide_add(sum, one)
+                    }
+                };
+                self.video_result(i, v)
+            }
+            Op::Vabsdiff => {
+                let (less, _) = self.video_order(a, sa, b, sb);
+                let (x, y) = (self.widened(a, sa), self.widened(b, sb));
+                let (up, down) = (self.wide_sub(x, y), self.wide_sub(y, x));
+                let low = self.b.select(less, down.low, up.low);
+                let high = self.b.select(less, down.high, up.high);
+                self.video_result(i, Wide { low, high })
+            }
+            Op::Vmnmx => {
+                let (less, _) = self.video_order(a, sa, b, sb);
+                let (x, y) = (self.widened(a, sa), self.widened(b, sb));
+                let (first, second) = if i.flag(Field::Mx) { (y, x) } else { (x, y) };
+                let low = self.b.select(less, first.low, second.low);
+                let high = self.b.select(less, first.high, second.high);
+                self.video_result(i, Wide { low, high })
+            }
+            Op::Vset => {
+                let (less, equal) = self.video_order(a, sa, b, sb);
+                let truth = self.video_compare(i.get(Field::Cmp), less, equal);
+                let (one, zero) = (self.b.word(1), self.b.word(0));
+                let word = self.b.select(truth, one, zero);
+                self.video_combine(i, word, sa || sb)
+            }
+            Op::Vsetp => {
+                let (less, equal) = self.video_order(a, sa, b, sb);
+                let cmp = i.get(Field::Cmphi) << 2 | i.get(Field::Cmplo);
+                let truth = self.video_compare(cmp, less, equal);
+                self.set_compare(i, truth, Field::Bop);
+                Ok(())
+            }
+            _ => self.video_multiply(i, a, b, sa || sb),
+        }
+    }
+
+    /// VSHL, VSHR: the amount is unsigned, reduced or clamped.
+    fn video_shift(&mut self, i: &Instr, a: Value, signed: bool) -> Result<()> {
+        let b = if i.has(Field::Imm16) { self.b.word(i.get(Field::Imm16)) } else { self.video_b(i, false)? };
+        let left = i.op == Op::Vshl;
+        if left && i.flag(Field::Sat) {
+            return self.unsupported(i, "what a saturated shift loses is not known");
+        }
+        let op = match (left, signed) {
+            (true, _) => Ir::Shl,
+            (false, true) => Ir::Sar,
+            (false, false) => Ir::Shr,
+        };
+        let low = self.shift_word(op, a, b, i.flag(Field::Wrap));
+        // A right shift keeps the sign.
+        let v = self.widened(low, signed);
+        self.video_result(i, v)
+    }
+
+    /// VMAD: (a * b, joined with c) >> scale; parts of at most 16 bits, whose product is a word.
+    fn video_multiply(&mut self, i: &Instr, a: Value, b: Value, signed: bool) -> Result<()> {
+        let part = |f: Field| i.has(f) && i.get(f) == 6;
+        if part(Field::Asel) || part(Field::Bsel) {
+            return self.unsupported(i, "products of whole words are not translated");
+        }
+        if self.wants_flags(i) {
+            return self.unsupported(i, "condition codes of video instructions are not translated");
+        }
+        let product = self.b.op2(Ir::IMul, a, b);
+        // Two unsigned halves fill the word; with a sign the product has one.
+        let product = self.widened(product, signed);
+        let c = self.c_word(i)?;
+        let c = self.widened(c, signed);
+        let sum = match i.get(Field::Avg) {
+            0 => self.wide_add(product, c),
+            1 => self.wide_sub(product, c),
+            2 => self.wide_sub(c, product),
+            _ => {
+                let sum = self.wide_add(product, c);
+                let one = self.b.word(1);
+                let one = self.widened(one, false);
+                self.wide_add(sum, one)
+            }
+        };
+        let v = match i.get(Field::Vscale) {
+            0 => sum,
+            n @ (1 | 2) => {
+                let n = if n == 1 { 7 } else { 15 };
+                let (down, up) = (self.b.word(n), self.b.word(32 - n));
+                let low = self.b.op2(Ir::Shr, sum.low, down);
+                let top = self.b.op2(Ir::Shl, sum.high, up);
+                let low = self.b.op2(Ir::Or, low, top);
+                Wide { low, high: self.b.op2(Ir::Sar, sum.high, down) }
+            }
+            _ => return self.unsupported(i, "this scale is not known"),
+        };
+        let r = if i.flag(Field::Sat) { self.wide_clamp(v, 32, signed) } else { v.low };
+        self.set_dst(i, r);
+        Ok(())
+    }
+}
