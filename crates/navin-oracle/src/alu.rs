@@ -4,6 +4,7 @@ use navin_shader::isa::Instr;
 use navin_shader::isa::table::{Field, Op};
 
 use crate::convert;
+use crate::exact::Format;
 use crate::float::{self, Rounding};
 use crate::half;
 use crate::integer::{self, Flags, Xmad};
@@ -414,7 +415,7 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
             let c = sign32(f(f32::from_bits(o.c)), false, flag(Field::Nc));
             let value = if zero && (a == 0.0 || b == 0.0) {
                 float::add(0.0, c, rounding)
-            } else if !floats.fused {
+            } else if !floats.fused && rounding == Rounding::Nearest {
                 float::add(f(float::mul(a, b, 0, rounding)), c, rounding)
             } else {
                 float::fma(a, b, c, rounding)
@@ -467,10 +468,9 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
             let c = sign64(f64::from_bits(o.c64), false, flag(Field::Nc));
             let value = match i.op {
                 Op::Dadd => float::add64(a, b, rounding),
-                Op::Dmul => float::mul64(a, b, rounding)?,
+                Op::Dmul => float::mul64(a, b, rounding),
                 Op::Dfma if rounding == Rounding::Nearest && !floats.fused => a * b + c,
-                Op::Dfma if rounding == Rounding::Nearest => a.mul_add(b, c),
-                Op::Dfma => return None,
+                Op::Dfma => float::fma64(a, b, c, rounding),
                 _ => float::min_max64(a, b, source),
             };
             t.set_pair(dst, value.to_bits());
@@ -501,12 +501,9 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
                 return None;
             }
             match i.get(Field::Dfmt) {
-                1 if rounding == Rounding::Nearest && size < 2 => {
-                    t.set(dst, half::from_f64(value as f64).into());
-                }
-                2 if size < 3 => t.set(dst, float::to_f32(value as f64, rounding).to_bits()),
-                2 if rounding == Rounding::Nearest => t.set(dst, (value as f32).to_bits()),
-                3 if size < 3 || rounding == Rounding::Nearest => t.set_pair(dst, (value as f64).to_bits()),
+                1 => t.set(dst, half::from_f64(float::whole(value, Format::HALF, rounding)).into()),
+                2 => t.set(dst, (float::whole(value, Format::SINGLE, rounding) as f32).to_bits()),
+                3 => t.set_pair(dst, float::whole(value, Format::DOUBLE, rounding).to_bits()),
                 _ => return None,
             }
             Some(())
@@ -573,11 +570,8 @@ fn float_conversion(i: &Instr, t: &mut Thread, o: &Operands) -> Option<()> {
     let saturate = |x: f64| if i.flag(Field::Sat) { if x > 0.0 { x.min(1.0) } else { 0.0 } } else { x };
     match to {
         1 => {
-            // The facts give no rounding of halves but to the nearest.
-            if rounding != Rounding::Nearest && from != 1 {
-                return None;
-            }
-            t.set(dst, half::from_f64(saturate(x)).into());
+            let rounding = if from == 1 || i.flag(Field::Rint) { Rounding::Nearest } else { rounding };
+            t.set(dst, half::from_f64(float::narrowed(saturate(x), Format::HALF, rounding)).into());
         }
         2 => {
             let rounding = if from == 3 && !i.flag(Field::Rint) { rounding } else { Rounding::Nearest };
@@ -632,9 +626,14 @@ fn halves(i: &Instr, t: &mut Thread, o: &Operands) -> Option<()> {
             // The product is exact; the sum keeps that something was cut off, and is rounded once.
             _ => float::add_odd(product, z),
         };
-        // Lanes are rounded to halves, also when lane 0 is then given as a float.
-        let rounded = if i.get(Field::Ofmt) == 1 { value } else { f64::from(half::to_f32(half::from_f64(value))) };
-        let rounded = if ftz { f64::from(half::flush(rounded as f32)) } else { rounded };
+        // A lane that is written as a half is rounded, and flushed, as one; lane 0 as a float is neither.
+        let rounded = match i.get(Field::Ofmt) {
+            1 => value,
+            _ => {
+                let half = half::to_f32(half::from_f64(value));
+                f64::from(if ftz { half::flush(half) } else { half })
+            }
+        };
         out[k] = if flag(Field::Sat) { if rounded > 0.0 { rounded.min(1.0) } else { 0.0 } } else { rounded };
     }
     t.set(dst, half::merge(out, i.get(Field::Ofmt), o.old));
@@ -721,7 +720,11 @@ fn videos(i: &Instr, t: &mut Thread, o: &Operands, source: bool) -> Option<()> {
         }
         Op::Vshl | Op::Vshr => {
             // The amount is unsigned; without wrap it is clamped.
-            let b = if i.has(Field::Imm16) { i64::from(o.b & 0xFFFF) } else { video::part(o.b, i.get(Field::Bsel), false)? };
+            let b = if i.has(Field::Imm16) {
+                i64::from(o.b & 0xFFFF)
+            } else {
+                video::part(o.b, i.get(Field::Bsel), false)?
+            };
             let n = if flag(Field::Wrap) { b & 31 } else { b.min(32) } as u32;
             let value = if i.op == Op::Vshl { a << n } else { a >> n };
             // Bits shifted past the word are lost before saturation: not stated, so not compared.

@@ -1,7 +1,8 @@
 //! Float arithmetic of 32 and 64 bits with every rounding (`maxwell_encodings.md`, sections 4 and 5).
 //!
-//! Results are computed in a wider form that keeps whether something was cut off (rounding to odd), and rounded once
-//! from there.
+//! Results come from exact numbers ([`crate::exact`]) that are rounded once.
+
+use crate::exact::{self, Exact, Format};
 
 /// Rounding modes by their code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,53 +55,38 @@ fn odd(rounded: f64, error: f64) -> f64 {
     f64::from_bits(if away { bits | 1 } else { (bits - 1) | 1 })
 }
 
-/// One rounding from the wide form (exact, or rounded to odd) to 32 bits.
+/// A double rounded once to 32 bits.
 pub fn to_f32(wide: f64, rounding: Rounding) -> f32 {
-    let near = wide as f32;
-    if wide.is_nan() || wide.is_infinite() {
-        return near;
-    }
-    let exact = f64::from(near);
-    match rounding {
-        Rounding::Nearest => near,
-        Rounding::Down => if exact > wide { near.next_down() } else { near },
-        Rounding::Up => if exact < wide { near.next_up() } else { near },
-        Rounding::Zero => {
-            if wide > 0.0 && exact > wide {
-                near.next_down()
-            } else if wide < 0.0 && exact < wide {
-                near.next_up()
-            } else {
-                near
-            }
-        }
-    }
+    narrowed(wide, Format::SINGLE, rounding) as f32
 }
 
-/// The sign of an exact zero sum.
-fn zero_sum(a: f64, b: f64, sum: f64, rounding: Rounding) -> f64 {
-    if sum == 0.0 && rounding == Rounding::Down && (a != 0.0 || a.is_sign_negative() != b.is_sign_negative()) {
-        -0.0
-    } else {
-        sum
+/// A double rounded once to a narrower format.
+pub fn narrowed(wide: f64, format: Format, rounding: Rounding) -> f64 {
+    if wide.is_nan() || wide.is_infinite() || wide == 0.0 {
+        return wide;
     }
+    let value = Exact::of(wide).rounded(format, rounding);
+    if value == 0.0 { value.copysign(wide) } else { value }
+}
+
+/// A whole number rounded once.
+pub fn whole(x: i128, format: Format, rounding: Rounding) -> f64 {
+    Exact::whole(x).rounded(format, rounding)
 }
 
 /// a + b in one rounding.
 pub fn add(a: f32, b: f32, rounding: Rounding) -> f32 {
-    let (a, b) = (f64::from(a), f64::from(b));
-    to_f32(zero_sum(a, b, add_odd(a, b), rounding), rounding)
+    exact::add(a.into(), b.into(), Format::SINGLE, rounding) as f32
 }
 
-/// a * b * 2^scale in one rounding: products of 24-bit numbers are exact in 53 bits.
+/// a * b * 2^scale in one rounding.
 pub fn mul(a: f32, b: f32, scale: i32, rounding: Rounding) -> f32 {
-    to_f32(f64::from(a) * f64::from(b) * 2f64.powi(scale), rounding)
+    exact::mul(a.into(), b.into(), scale, Format::SINGLE, rounding) as f32
 }
 
 /// a * b + c in one rounding.
 pub fn fma(a: f32, b: f32, c: f32, rounding: Rounding) -> f32 {
-    let (p, c) = (f64::from(a) * f64::from(b), f64::from(c));
-    to_f32(zero_sum(p, c, add_odd(p, c), rounding), rounding)
+    exact::fma(a.into(), b.into(), 0, c.into(), Format::SINGLE, rounding) as f32
 }
 
 /// FMUL's scale as a power of two.
@@ -165,35 +151,17 @@ pub fn min_max64(a: f64, b: f64, min: bool) -> f64 {
 
 /// a + b in 64 bits.
 pub fn add64(a: f64, b: f64, rounding: Rounding) -> f64 {
-    let sum = a + b;
-    if !sum.is_finite() || rounding == Rounding::Nearest {
-        return sum;
-    }
-    let bb = sum - a;
-    direct(zero_sum(a, b, sum, rounding), (a - (sum - bb)) + (b - bb), rounding)
+    exact::add(a, b, Format::DOUBLE, rounding)
 }
 
-/// a * b in 64 bits; none where the error of a directed rounding would leave the range of numbers.
-pub fn mul64(a: f64, b: f64, rounding: Rounding) -> Option<f64> {
-    let p = a * b;
-    if rounding == Rounding::Nearest || p.is_nan() || a.is_infinite() || b.is_infinite() || a == 0.0 || b == 0.0 {
-        return Some(p);
-    }
-    if !(1e-250..1e250).contains(&p.abs()) {
-        return None;
-    }
-    Some(direct(p, a.mul_add(b, -p), rounding))
+/// a * b in 64 bits.
+pub fn mul64(a: f64, b: f64, rounding: Rounding) -> f64 {
+    exact::mul(a, b, 0, Format::DOUBLE, rounding)
 }
 
-/// From a rounding to nearest and its error to another rounding.
-fn direct(near: f64, error: f64, rounding: Rounding) -> f64 {
-    match rounding {
-        Rounding::Down if error < 0.0 => near.next_down(),
-        Rounding::Up if error > 0.0 => near.next_up(),
-        Rounding::Zero if near > 0.0 && error < 0.0 => near.next_down(),
-        Rounding::Zero if near < 0.0 && error > 0.0 => near.next_up(),
-        _ => near,
-    }
+/// a * b + c in 64 bits.
+pub fn fma64(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
+    exact::fma(a, b, 0, c, Format::DOUBLE, rounding)
 }
 
 /// Special functions, as exact as the host makes them; the hardware's are approximations.

@@ -179,8 +179,8 @@ pub fn prmt(a: u32, b: u32, c: u32, mode: u32) -> Option<u32> {
         1 => pick([s, s + 1, s + 2, s + 3]),
         2 => pick([s, s + 7, s + 6, s + 5]),
         3 => pick([s; 4]),
-        4 => pick([s.max(0), s.max(1), s.max(2), s.max(3)]),
-        5 => pick([s.min(0), s.min(1), s.min(2), s.min(3)]),
+        4 => pick([s, s.max(1), s.max(2), 3]),
+        5 => pick([0, s.min(1), s.min(2), s]),
         6 => {
             let h = 2 * (s & 1);
             pick([h, h + 1, h, h + 1])

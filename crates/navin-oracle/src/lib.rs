@@ -11,6 +11,7 @@
 pub mod alu;
 pub mod asm;
 pub mod convert;
+pub mod exact;
 pub mod float;
 pub mod half;
 pub mod integer;

@@ -341,7 +341,9 @@ impl<'a> Machine<'a> {
                         let at = global_address(t, i);
                         self.memory.load(at, bytes)
                     }
-                    Op::Ldl => load(&t.local, t.get(i.get(Field::A)).wrapping_add_signed(signed(i, Field::Off24)), bytes),
+                    Op::Ldl => {
+                        load(&t.local, t.get(i.get(Field::A)).wrapping_add_signed(signed(i, Field::Off24)), bytes)
+                    }
                     _ => load(&self.shared, t.get(i.get(Field::A)).wrapping_add_signed(signed(i, Field::Off24)), bytes),
                 };
                 put(t, i.get(Field::Dst), size, value);

@@ -36,9 +36,5 @@ pub fn saturate(value: i64, vop: u32, signed: bool) -> i64 {
         2 | 3 => 8,
         _ => 32,
     };
-    if signed {
-        value.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    } else {
-        value.clamp(0, (1 << bits) - 1)
-    }
+    if signed { value.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { value.clamp(0, (1 << bits) - 1) }
 }

@@ -12,6 +12,7 @@ const F64: u32 = 3;
 impl Lower<'_, '_> {
     /// F2F, F2I, I2F, I2I.
     pub(super) fn conversion(&mut self, i: &Instr) -> Result<()> {
+        self.notes.floats |= i.op != Op::I2i;
         match i.op {
             Op::F2f => self.float_to_float(i),
             Op::F2i => self.float_to_integer(i),
@@ -211,6 +212,9 @@ impl Lower<'_, '_> {
         let v = self.integer_source(i)?;
         // A negated value is signed whatever the source was.
         let signed = i.flag(Field::Ssigned) || i.flag(Field::Nb);
+        if !i.flag(Field::Ssigned) && i.flag(Field::Nb) {
+            return self.unsupported(i, "negated unsigned sources are not translated");
+        }
         if i.get(Field::Dfmt) == F64 {
             self.needs_doubles(i)?;
             let d = self.b.op1(if signed { Ir::SToD } else { Ir::UToD }, v);

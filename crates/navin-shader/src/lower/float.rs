@@ -16,6 +16,7 @@ impl Lower<'_, '_> {
     }
 
     fn count_flush(&mut self, flush: bool) {
+        self.notes.floats = true;
         if flush {
             self.notes.flushing += 1;
         } else {

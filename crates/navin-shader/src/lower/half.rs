@@ -81,6 +81,8 @@ impl Lower<'_, '_> {
 
     /// HADD2, HMUL2, HFMA2.
     pub(super) fn halves(&mut self, i: &Instr) -> Result<()> {
+        // Halves are never denormal as binary32: they say nothing about flushing.
+        self.notes.floats = true;
         let flag = |f: Field| i.flag(f);
         let add = matches!(i.op, Op::Hadd2 | Op::Hadd2x32i);
         let fused = matches!(i.op, Op::Hfma2 | Op::Hfma2x32i);

@@ -107,6 +107,8 @@ pub struct Notes {
     pub flushing: u32,
     /// See `flushing`.
     pub keeping: u32,
+    /// The program has arithmetic on floats, so NaN, infinities and signed zeros have to come out right.
+    pub floats: bool,
     /// One past the highest input vertex read with a constant index.
     pub input_vertices: u32,
     /// The program kills pixels.
@@ -669,7 +671,9 @@ impl Lower<'_, '_> {
             Op::F2f | Op::F2i | Op::I2f | Op::I2i => self.conversion(i),
             Op::Hadd2 | Op::Hadd2x32i | Op::Hmul2 | Op::Hmul2x32i | Op::Hfma2 | Op::Hfma2x32i => self.halves(i),
             Op::Hset2 | Op::Hsetp2 => self.half_compare(i),
-            Op::Vadd | Op::Vabsdiff | Op::Vmnmx | Op::Vset | Op::Vsetp | Op::Vshl | Op::Vshr | Op::Vmad => self.video(i),
+            Op::Vadd | Op::Vabsdiff | Op::Vmnmx | Op::Vset | Op::Vsetp | Op::Vshl | Op::Vshr | Op::Vmad => {
+                self.video(i)
+            }
             Op::Ldc | Op::Ldg | Op::Stg | Op::Ldl | Op::Stl | Op::Lds | Op::Sts => self.memory(i),
             Op::Atom | Op::AtomCas | Op::Red | Op::Atoms | Op::AtomsCas => self.atomic(i),
             Op::Membar | Op::Bar => self.barrier(i),

@@ -446,7 +446,7 @@ impl Emitter {
             super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4459, 32]);
             c.interface.requirements |= Requirements::PRESERVE_DENORMS;
         }
-        if notes.flushing + notes.keeping > 0 && features.contains(DeviceFeatures::PRESERVE_NAN) {
+        if notes.floats && features.contains(DeviceFeatures::PRESERVE_NAN) {
             self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
             super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 32]);
         }
