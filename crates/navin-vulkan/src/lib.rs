@@ -36,6 +36,7 @@ pub mod retire;
 pub mod sampler;
 pub mod shader;
 pub mod tables;
+pub mod tiling;
 pub mod transient;
 mod validation;
 
@@ -65,6 +66,7 @@ pub use report::Report;
 pub use sampler::{Sampler, SamplerDesc};
 pub use shader::{InputClass, Interface, Shader, ShaderDesc, ShaderError, Stage};
 pub use tables::{Tables, ViewKind};
+pub use tiling::TilingError;
 pub use transient::TransientSlice;
 
 // The context is shared by guest, submit and completion threads; an encoder moves to the submit thread.

@@ -26,6 +26,7 @@ use crate::layout::Layouts;
 use crate::memory::{Buffer, MemoryKind};
 use crate::prologue::Fresh;
 use crate::query::FreeQueries;
+use crate::tiling::TilingKit;
 use crate::transient::FreeBlocks;
 
 /// Frames kept for later submissions.
@@ -70,6 +71,8 @@ pub(crate) struct Shared {
     pub(crate) counter_kit: Mutex<Option<Arc<CounterKit>>>,
     /// Shaders that draw textures, made at the first such draw.
     pub(crate) draw_texture_kit: Mutex<Option<Arc<DrawTextureKit>>>,
+    /// Shaders and scratch memory of untiling and tiling, made at the first such copy.
+    pub(crate) tiling_kit: Mutex<Option<TilingKit>>,
     raw: vk::Queue,
     timeline: vk::Semaphore,
     validation: Validation,
@@ -118,6 +121,7 @@ impl Queue {
             clear_kit: Mutex::default(),
             counter_kit: Mutex::default(),
             draw_texture_kit: Mutex::default(),
+            tiling_kit: Mutex::default(),
             raw,
             timeline,
             validation,

@@ -607,7 +607,7 @@ impl Encoder {
         constants.extend([tasks.len() as u32, 0]);
         // Before it: draws and our copies; after it: whatever looks at the reports.
         self.emit_barrier(super::Access::All, super::Access::All);
-        let done = self.own_dispatch(&kit.fold, &constants, (tasks.len() as u32).div_ceil(64));
+        let done = self.own_dispatch(&kit.fold, &constants, ((tasks.len() as u32).div_ceil(64), 1));
         self.emit_barrier(super::Access::All, super::Access::All);
         self.last = Class::None;
         done
@@ -623,7 +623,7 @@ impl Encoder {
         let (at, to) = (split(at), split(memory.predicate_address()));
         self.end_rendering();
         self.emit_barrier(super::Access::All, super::Access::All);
-        self.own_dispatch(&kit.condition, &[at[0], at[1], to[0], to[1], u32::from(equal), 0], 1);
+        self.own_dispatch(&kit.condition, &[at[0], at[1], to[0], to[1], u32::from(equal), 0], (1, 1));
         self.emit_barrier(super::Access::All, super::Access::All);
         self.last = Class::None;
     }

@@ -28,6 +28,7 @@ pub(crate) use count::QueryKind;
 pub use count::{Counter, CounterMemory, Counting};
 pub use draw::DrawError;
 pub use draw_texture::Corners;
+pub(crate) use kit::own_shader;
 pub use scope::Access;
 pub use state::*;
 
@@ -189,6 +190,10 @@ impl Encoder {
 
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Notes the first failure; the submission fails with it.
