@@ -42,7 +42,7 @@ impl Sides<'_> {
 
     fn tile(&self, encoder: &mut Encoder, n: usize) {
         let rows = &self.rows[n];
-        encoder.tile_from_rows(&self.storage(n), &self.part, rows.range(0, rows.size())).expect("tiled");
+        encoder.tile_fill_from_rows(&self.storage(n), &self.part, rows.range(0, rows.size())).expect("tiled");
     }
 
     fn upload(&self, encoder: &mut Encoder, n: usize) {
@@ -51,7 +51,7 @@ impl Sides<'_> {
     }
 
     /// The second half of `upload`: rows that lie there already into the image.
-    fn from_rows(&self, encoder: &mut Encoder, n: usize) {
+    fn fill_from_rows(&self, encoder: &mut Encoder, n: usize) {
         let copy = vk::BufferImageCopy2::default()
             .image_subresource(vk::ImageSubresourceLayers {
                 aspect_mask: vk::ImageAspectFlags::COLOR,
@@ -115,7 +115,7 @@ fn measure(context: &Arc<Context>, name: &str, sides: &Sides<'_>, rounds: usize)
         ("untile", Sides::untile, true),
         ("tile", Sides::tile, true),
         ("untile to image", Sides::upload, false),
-        ("rows to image", Sides::from_rows, false),
+        ("rows to image", Sides::fill_from_rows, false),
         ("tile from image", Sides::store, false),
     ];
     let pool = QueryPool::new(context, vk::QueryType::TIMESTAMP, 2).expect("queries");
