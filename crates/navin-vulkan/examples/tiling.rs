@@ -42,7 +42,7 @@ impl Sides<'_> {
 
     fn tile(&self, encoder: &mut Encoder, n: usize) {
         let rows = &self.rows[n];
-        encoder.tile_fill_from_rows(&self.storage(n), &self.part, rows.range(0, rows.size())).expect("tiled");
+        encoder.tile_from_rows(&self.storage(n), &self.part, rows.range(0, rows.size())).expect("tiled");
     }
 
     fn upload(&self, encoder: &mut Encoder, n: usize) {
