@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 /// More distinct (place, key) pairs than this are counted and no longer remembered or logged, so that a guest
 /// that invents keys cannot grow the set without end.
@@ -14,6 +14,15 @@ const REMEMBERED: usize = 4096;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 static SEEN: LazyLock<Mutex<HashSet<(&'static str, u64)>>> = LazyLock::new(Default::default);
+
+/// Who else wants the lines: whoever installed one with [`listen`].
+static LISTENER: OnceLock<fn(behaviour: &str, what: &str)> = OnceLock::new();
+
+/// Has `listener` called for every line that is written, on the thread that found the fault, whatever locks that
+/// holds: it may only take note. The first listener stays.
+pub fn listen(listener: fn(behaviour: &str, what: &str)) {
+    let _ = LISTENER.set(listener);
+}
 
 /// Reports a fault once for each `place` and `key`; use [`fault!`](crate::fault!), which fills in the place.
 ///
@@ -28,6 +37,9 @@ pub fn report(place: &'static str, key: u64, behaviour: &str, what: fmt::Argumen
             tracing::error!(target: "navin::fault", "{what}");
         } else {
             tracing::error!(target: "navin::fault", "{what} [{behaviour}]");
+        }
+        if let Some(listener) = LISTENER.get() {
+            listener(behaviour, &what.to_string());
         }
     }
     first

@@ -75,6 +75,7 @@ fn gather(
     handles: impl IntoIterator<Item = u64>,
     what: &'static str,
 ) -> Builder {
+    host.lender.tell();
     let mut stream = Builder::default();
     let mut left = host.limits.entries;
     for handle in handles {
@@ -167,14 +168,24 @@ fn report_cut(handle: u64, piece: Piece, cut: Cut) {
     let times = TIMES.fetch_add(1, Ordering::Relaxed) + 1;
     if times <= 8 || times.is_multiple_of(1000) {
         let offset = cut.at * 4;
+        let behind = match cut.behind {
+            Some((opcode, at)) => {
+                let at = at as u64 * 4;
+                format!(
+                    "{} (opcode {opcode}, byte {at}, payload at {:#x})",
+                    record::name(opcode),
+                    piece.address + at + 4
+                )
+            }
+            None => "its start".to_owned(),
+        };
         fault!(
             key = times,
             "B225",
-            "the list {handle:#x}: at {:#x}, byte {offset} of a piece of {}, behind {}: {}: the piece was recorded over \
+            "the list {handle:#x}: at {:#x}, byte {offset} of a piece of {}, behind {behind}: {}: the piece was recorded over \
              after it was called; the rest of it is left out ({times} times so far)",
             piece.address + offset as u64,
             piece.bytes,
-            cut.behind.map_or("its start", record::name),
             cut.malformed
         );
     }

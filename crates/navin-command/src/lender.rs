@@ -70,11 +70,34 @@ pub(crate) struct Lender {
     /// Bytes lent now.
     lent: AtomicU64,
     bound: u64,
+    /// Segments lent so far, and how many of them the log knows of.
+    loans: AtomicU64,
+    told: AtomicU64,
 }
 
 impl Lender {
     pub(crate) const fn new(bound: u64) -> Self {
-        Self { segments: Mutex::new(None), lent: AtomicU64::new(0), bound }
+        Self {
+            segments: Mutex::new(None),
+            lent: AtomicU64::new(0),
+            bound,
+            loans: AtomicU64::new(0),
+            told: AtomicU64::new(0),
+        }
+    }
+
+    /// Says that segments were lent: of the first, and then ever more rarely (B220). Submitting calls this: recording
+    /// may be on a stack that has no room for a log line (B422).
+    pub(crate) fn tell(&self) {
+        let (loans, told) = (self.loans.load(Ordering::Relaxed), self.told.load(Ordering::Relaxed));
+        if loans >= (2 * told).max(1)
+            && self.told.compare_exchange(told, loans, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            tracing::info!(
+                "command memory ran short: segments of the host's were lent ({loans} so far, {} bytes are lent now)",
+                self.lent_bytes()
+            );
+        }
     }
 
     pub(crate) fn lent_bytes(&self) -> u64 {
@@ -107,6 +130,7 @@ impl Lender {
         }
         let memory = segment.memory;
         let lent = self.lent.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
+        self.loans.fetch_add(1, Ordering::Relaxed);
         tracing::debug!("lends a segment of {size} bytes of command memory; {lent} bytes are lent");
         Some(Lease { memory, address, size: u32::try_from(size).ok()? })
     }

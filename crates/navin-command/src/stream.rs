@@ -74,8 +74,8 @@ impl Boundary {
 pub(crate) struct Cut {
     /// Words before that place.
     pub at: usize,
-    /// The opcode of the last record before it.
-    pub behind: Option<u8>,
+    /// The last record before it: its opcode and where it starts, in words.
+    pub behind: Option<(u8, usize)>,
     /// Why there is none at it.
     pub malformed: Malformed,
 }
@@ -120,7 +120,7 @@ impl Builder {
         Some(self.scan(before).map_err(|malformed| {
             let (mut at, mut behind) = (before, None);
             while let Ok(length) = measure(&self.words[at..]) {
-                behind = Some(Header::from_word(self.words[at]).opcode());
+                behind = Some((Header::from_word(self.words[at]).opcode(), at - before));
                 at += length;
             }
             Cut { at: at - before, behind, malformed }

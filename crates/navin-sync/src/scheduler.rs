@@ -1,6 +1,7 @@
 //! The state machine behind its one lock, and everything that blocks.
 
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
@@ -319,6 +320,16 @@ impl<W, P> Scheduler<W, P> {
         Some(Inside(self))
     }
 
+    /// Does host work of an executor, or of who holds [`enter`](Self::enter)'s guard, as if outside: a suspend does not
+    /// wait for it, and while suspended what comes after it waits for the resume (B234). `work` gives the GPU nothing.
+    pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut core = self.lock();
+        core.inside -= 1;
+        self.release(core);
+        let _back = Outside(self);
+        work()
+    }
+
     /// Says that an event may have changed (a CPU signal), or that the submit thread should look up.
     pub fn poke(&self) {
         let mut core = self.lock();
@@ -366,11 +377,11 @@ impl<W, P> Scheduler<W, P> {
     }
 
     /// Blocks until the sync's newest fence (as of this call) has been reached and [`complete`](Self::complete)
-    /// was told so; `None` waits without limit. Answers at once for a sync never fenced (B236).
+    /// was told so; `None` waits for an hour (B301). Answers at once for a sync never fenced (B236).
     pub fn wait(&self, sync: SyncId, timeout: Option<Duration>) -> WaitResult {
         match self.newest_fence(sync) {
             Ok(receipt) => {
-                let result = self.wait_for(&receipt, timeout);
+                let result = self.wait_for(&receipt, timeout.or(Some(crate::wait::STAGE_LIMIT)));
                 self.note_expired(sync, &receipt, timeout, result);
                 result
             }
@@ -380,11 +391,14 @@ impl<W, P> Scheduler<W, P> {
 
     /// Names a wait of [`NOTABLE_WAIT`] and more that expired (B236).
     pub(crate) fn note_expired(&self, sync: SyncId, receipt: &Receipt, timeout: Option<Duration>, result: WaitResult) {
-        if result == WaitResult::TimeoutExpired && timeout.is_some_and(|time| time >= NOTABLE_WAIT) {
+        if result == WaitResult::TimeoutExpired && timeout.is_none_or(|time| time >= NOTABLE_WAIT) {
+            // Every one: they are seconds apart, and a program's own watchdog acts on whichever it meets.
+            static TIMES: AtomicU64 = AtomicU64::new(0);
+            let times = TIMES.fetch_add(1, Ordering::Relaxed);
             let (state, completed) = (receipt.target(), self.completed());
             let parked = self.status();
             fault!(
-                key = sync.raw(),
+                key = times,
                 "B236",
                 "a wait for sync {sync} expired after {timeout:?}: fence {state:?}, completed {completed}, queues {parked:?}"
             );
@@ -504,6 +518,21 @@ impl<W, P> Scheduler<W, P> {
         let (work, presents) = core.lose();
         self.release(core);
         Dropped { work, presents }
+    }
+}
+
+/// Comes back inside when dropped.
+struct Outside<'a, W, P>(&'a Scheduler<W, P>);
+
+impl<W, P> Drop for Outside<'_, W, P> {
+    fn drop(&mut self) {
+        let mut core = self.0.lock();
+        while core.suspended && !core.lost() {
+            core.idlers += 1;
+            core = self.0.work.wait(core).unwrap_or_else(PoisonError::into_inner);
+            core.idlers -= 1;
+        }
+        core.inside += 1;
     }
 }
 

@@ -3,7 +3,8 @@
 //! Three stages under one limit of time: until the fence's queue has reached it, so that its ticket is known (only
 //! behind a parked queue does that take time); until the timeline has that ticket; then the waiter runs the CPU's
 //! writes up to its fence itself, unless the completion thread has done so. The third has no limit of its own: it
-//! is work, not a wait.
+//! is work, not a wait. A guest's wait without limit (`UINT64_MAX`) may take an hour in each of the first two; finishing
+//! a queue has no limit.
 //!
 //! The device's side is the trait [`Timeline`], its clock included, so that tests can hold the clock in hand.
 
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 use crate::receipt::Receipt;
 use crate::{Completions, QueueId, Scheduler, SyncId, Ticket, WaitResult};
+
+/// How long a stage of a guest's wait without limit takes at most (B301).
+pub(crate) const STAGE_LIMIT: Duration = Duration::from_secs(3600);
 
 /// The device is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +63,7 @@ impl<W, P> Scheduler<W, P> {
             Ok(receipt) => receipt,
             Err(result) => return result,
         };
-        let result = self.wait_fence_on(completions, timeline, &receipt, timeout);
+        let result = self.wait_fence_on(completions, timeline, &receipt, timeout, Some(STAGE_LIMIT));
         self.note_expired(sync, &receipt, timeout, result);
         result
     }
@@ -73,17 +77,19 @@ impl<W, P> Scheduler<W, P> {
         timeout: Option<Duration>,
     ) -> WaitResult {
         match self.everything(queue) {
-            Ok(receipt) => self.wait_fence_on(completions, timeline, &receipt, timeout),
+            Ok(receipt) => self.wait_fence_on(completions, timeline, &receipt, timeout, None),
             Err(result) => result,
         }
     }
 
+    /// All stages; without `timeout`, each but the last takes no longer than `stage`.
     fn wait_fence_on<T: Timeline>(
         &self,
         completions: &Completions<T::Record>,
         timeline: &T,
         receipt: &Receipt,
         timeout: Option<Duration>,
+        stage: Option<Duration>,
     ) -> WaitResult {
         let begun = timeline.now();
         // A poll first, so that the answer tells whether there was anything to wait for.
@@ -91,7 +97,7 @@ impl<W, P> Scheduler<W, P> {
         let known = match self.wait_ticket(receipt, Some(Duration::ZERO)) {
             Err(WaitResult::TimeoutExpired) if timeout != Some(Duration::ZERO) => {
                 waited = true;
-                self.wait_ticket(receipt, timeout)
+                self.wait_ticket(receipt, timeout.or(stage))
             }
             answer => answer,
         };
@@ -105,7 +111,7 @@ impl<W, P> Scheduler<W, P> {
             if ended == Ok(false) && timeout != Some(Duration::ZERO) {
                 waited = true;
                 // What the queue's parking took is not there for the timeline any more.
-                let left = timeout.map(|time| time.saturating_sub(timeline.now().saturating_sub(begun)));
+                let left = timeout.map(|time| time.saturating_sub(timeline.now().saturating_sub(begun))).or(stage);
                 if left != Some(Duration::ZERO) {
                     ended = timeline.wait(ticket, left);
                 }

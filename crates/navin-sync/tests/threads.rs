@@ -317,3 +317,60 @@ fn work_submitted_while_the_executor_is_busy_is_taken_up() {
     assert!(scheduler.run_ready(&mut busy));
     assert_eq!(busy.gpu.names(), [1, 2, 3]);
 }
+
+#[test]
+fn b234_host_work_of_a_piece_is_outside_and_what_follows_it_waits_for_the_resume() {
+    /// Does host work before each piece, as making a shader is.
+    struct Preparing<'a> {
+        gpu: Gpu,
+        scheduler: &'a Sched,
+        preparing: mpsc::Sender<u32>,
+        go: mpsc::Receiver<()>,
+        given: mpsc::Sender<u32>,
+    }
+    impl Executor for Preparing<'_> {
+        type Work = Work;
+        type Present = u32;
+        fn execute(&mut self, queue: QueueId, item: Work, after: Ticket, _: u64) -> Executed {
+            self.scheduler.outside(|| {
+                self.preparing.send(item.name).unwrap();
+                self.go.recv().unwrap();
+            });
+            self.given.send(item.name).unwrap();
+            self.gpu.execute(queue, item, after, 0)
+        }
+        fn present(&mut self, _: QueueId, _: u32, _: Ticket) {}
+        fn completed(&self) -> Ticket {
+            0
+        }
+        fn read_event(&self, _: u64) -> Option<u32> {
+            None
+        }
+    }
+    let scheduler = Sched::new();
+    let (a, b) = (scheduler.create_queue(), scheduler.create_queue());
+    let ((preparing, prepares), (release, go), (given, gives)) = (mpsc::channel(), mpsc::channel(), mpsc::channel());
+    scheduler.submit(a, [work(1)]).unwrap();
+    std::thread::scope(|scope| {
+        let executor = Preparing { gpu: Gpu::new(), scheduler: &scheduler, preparing, go, given };
+        let replay = scope.spawn(|| {
+            let mut executor = executor;
+            scheduler.run_ready(&mut executor)
+        });
+        assert_eq!(prepares.recv(), Ok(1));
+        // The second submission is queued behind the one that prepares; neither is in flight.
+        scheduler.submit(b, [work(2)]).unwrap();
+        assert!(scheduler.suspend(Some(Duration::from_secs(60))), "a suspend does not wait for host work");
+        assert!(scheduler.enter().is_none());
+        release.send(()).unwrap();
+        // Prepared, the piece stays where it is: nothing is given to the GPU.
+        assert_eq!(gives.recv_timeout(Duration::from_millis(50)), Err(mpsc::RecvTimeoutError::Timeout));
+        scheduler.resume();
+        assert_eq!(gives.recv(), Ok(1));
+        assert_eq!(prepares.recv(), Ok(2));
+        release.send(()).unwrap();
+        assert_eq!(gives.recv(), Ok(2), "both run after the resume");
+        assert!(replay.join().unwrap());
+    });
+    assert!(scheduler.suspend(Some(Duration::ZERO)), "as many came back inside as went out");
+}

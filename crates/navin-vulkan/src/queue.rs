@@ -29,9 +29,6 @@ use crate::query::FreeQueries;
 use crate::tiling::TilingKit;
 use crate::transient::FreeBlocks;
 
-/// Frames kept for later submissions.
-const KEPT_FRAMES: usize = 16;
-
 /// Why work could not be recorded or submitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -337,8 +334,8 @@ impl Shared {
     }
 
     fn keep(&self, state: &mut State, mut frame: Frame) {
-        // What a frame that is not kept had of blocks and queries is kept all the same.
-        if frame.reset(&self.blocks, &self.free_queries).is_ok() && state.free.len() < KEPT_FRAMES {
+        // All are kept: there are as many as were ever in flight at once, and a burst that comes again makes none (B598).
+        if frame.reset(&self.blocks, &self.free_queries).is_ok() {
             state.free.push(frame);
         }
     }

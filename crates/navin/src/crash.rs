@@ -73,7 +73,19 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, _context: *mut li
         line.text(" at address 0x");
         // SAFETY: the kernel passes a valid `siginfo_t`.
         line.number(unsafe { (*info).si_addr() } as u64, 16);
-        line.text(": the guest has crashed\n");
+        line.text(": the guest has crashed");
+        for (place, at) in [("; replay is at opcode ", 0), (", behind opcode ", 1)] {
+            if let Some(at) = crate::replay::position::now()[at] {
+                line.text(place);
+                line.number(at.opcode.into(), 10);
+                line.text(" (byte ");
+                line.number(at.offset as u64, 10);
+                line.text(" of its piece, payload at 0x");
+                line.number(at.payload as u64, 16);
+                line.text(")");
+            }
+        }
+        line.text("\n");
         // An attempt is one compare-and-swap; dropping the guard lets nobody in who could still matter.
         let mut held = STDERR.try_lock();
         for _ in 0..PATIENCE_MS / LOOK_MS {
@@ -103,14 +115,14 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, _context: *mut li
 /// A line put together without memory from anywhere.
 #[cfg(unix)]
 struct Line {
-    bytes: [u8; 128],
+    bytes: [u8; 320],
     length: usize,
 }
 
 #[cfg(unix)]
 impl Default for Line {
     fn default() -> Self {
-        Self { bytes: [0; 128], length: 0 }
+        Self { bytes: [0; 320], length: 0 }
     }
 }
 

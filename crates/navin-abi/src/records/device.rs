@@ -13,14 +13,6 @@ pub struct DeviceRecord {
     pub window_origin: i32,
     /// `NVNdepthMode`.
     pub depth_mode: i32,
-    /// Guest address of the debug callback; null for none.
-    pub debug_callback: u64,
-    /// What the callback is given.
-    pub debug_callback_data: u64,
-    /// 1 when the callback is on.
-    pub debug_callback_enabled: u32,
-    /// The next debug domain id.
-    pub next_debug_domain: i32,
 }
 
 super::record!(DeviceRecord in "NVNdevice", magic b"NVde", at most MIN_NVNDEVICE);
@@ -28,16 +20,7 @@ super::record!(DeviceRecord in "NVNdevice", magic b"NVde", at most MIN_NVNDEVICE
 impl DeviceRecord {
     /// A live device in NVN's modes: window origin LOWER_LEFT, depth NEAR_IS_MINUS_W.
     pub const fn new(flags: i32) -> Self {
-        Self {
-            magic: <Self as super::Record>::MAGIC,
-            flags,
-            window_origin: 0,
-            depth_mode: 0,
-            debug_callback: 0,
-            debug_callback_data: 0,
-            debug_callback_enabled: 0,
-            next_debug_domain: 1,
-        }
+        Self { magic: <Self as super::Record>::MAGIC, flags, window_origin: 0, depth_mode: 0 }
     }
 }
 

@@ -31,6 +31,9 @@ pub(super) struct Emitted {
     /// By location: 0 an attribute or nothing, else the class of the default that is read, plus 1.
     defaults: [u8; MAX_VERTEX_ATTRIBUTES],
     vertex_buffers: [BufferRange; MAX_VERTEX_BINDINGS],
+    /// Bindings that the emitted vertex input reads, and those whose buffer was ever bound.
+    vertex_bindings: u32,
+    vertex_bound: u32,
     shaders: [vk::ShaderEXT; 5],
 }
 
@@ -50,6 +53,8 @@ impl Default for Emitted {
             vertex_input: Default::default(),
             defaults: [0; MAX_VERTEX_ATTRIBUTES],
             vertex_buffers: [BufferRange::NULL; MAX_VERTEX_BINDINGS],
+            vertex_bindings: 0,
+            vertex_bound: 0,
             shaders: [vk::ShaderEXT::null(); 5],
         }
     }
@@ -100,7 +105,8 @@ impl Encoder {
         if dirty.intersects(Dirty::VERTEX_INPUT | Dirty::SHADERS) {
             self.flush_vertex_input();
         }
-        if dirty.intersects(Dirty::VERTEX_BUFFERS) {
+        // The vertex input says which of them matter.
+        if dirty.intersects(Dirty::VERTEX_BUFFERS | Dirty::VERTEX_INPUT | Dirty::SHADERS) {
             self.flush_vertex_buffers();
         }
         if dirty.intersects(Dirty::INDEX_BUFFER) {
@@ -584,14 +590,22 @@ impl Encoder {
             self.counters.buffer_binds += 1;
         }
         self.emitted.known |= Dirty::VERTEX_INPUT;
+        self.emitted.vertex_bindings = used & ((1 << MAX_VERTEX_BINDINGS) - 1);
         self.emitted.defaults = missing;
         self.emitted.vertex_input = self.want.vertex_input.clone();
     }
 
+    /// Binds the buffers that the vertex input reads: rebinding the others as well costs a submission sixteen binds
+    /// (and llvmpipe of Mesa 25.0 half a kilobyte each, which it never frees).
     fn flush_vertex_buffers(&mut self) {
-        let first = self.first(Dirty::VERTEX_BUFFERS);
-        let (want, have) = (&self.want.vertex_buffers, &self.emitted.vertex_buffers);
-        let differs = |binding: &usize| first || want[*binding] != have[*binding];
+        if self.first(Dirty::VERTEX_BUFFERS) {
+            self.emitted.vertex_bound = 0;
+        }
+        let (want, have) = (&self.want.vertex_buffers, &mut self.emitted.vertex_buffers);
+        let (read, bound) = (self.emitted.vertex_bindings, self.emitted.vertex_bound);
+        let differs = |binding: &usize| {
+            read >> *binding & 1 != 0 && (bound >> *binding & 1 == 0 || want[*binding] != have[*binding])
+        };
         let Some(low) = (0..MAX_VERTEX_BINDINGS).find(differs) else { return };
         let high = (0..MAX_VERTEX_BINDINGS).rev().find(differs).unwrap_or(low);
         // No buffer is a word of 0, behind which all reads 0 too: llvmpipe (Mesa 25.0) fetches 8-bit attributes of a
@@ -606,6 +620,7 @@ impl Encoder {
                 whole |= range.size == vk::WHOLE_SIZE;
                 (buffers[binding], offsets[binding], sizes[binding]) = (range.buffer, range.offset, range.size);
             }
+            have[binding] = *range;
         }
         let span = low..high + 1;
         // The whole-size marker is no valid size here before maintenance5; without sizes all reach to their ends.
@@ -616,7 +631,8 @@ impl Encoder {
             so.cmd_bind_vertex_buffers2(self.commands, low as u32, &buffers[span.clone()], &offsets[span], sizes, None);
         }
         self.counters.buffer_binds += 1;
-        self.emitted.vertex_buffers = *want;
+        self.emitted.vertex_bound |= (2 << high) - (1 << low);
+        self.emitted.known |= Dirty::VERTEX_BUFFERS;
     }
 
     fn flush_index_buffer(&mut self) {

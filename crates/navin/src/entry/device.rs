@@ -11,6 +11,7 @@ use navin_abi::fault;
 use navin_abi::records::{DeviceBuilderRecord, DeviceRecord};
 use navin_abi::types::*;
 
+use super::debug_callback;
 use super::object::{accessors, address, clear_magic, get, live, output, set, store};
 use super::table::entries;
 use crate::host;
@@ -73,6 +74,7 @@ pub(crate) extern "C" fn nvnDeviceInitialize(device: *mut NVNdevice, builder: *c
 /// The driver stays open for the next device; what the guest made goes when the guest finalizes it.
 pub(crate) extern "C" fn nvnDeviceFinalize(device: *mut NVNdevice) {
     if live::<DeviceRecord, _>(device, "nvnDeviceFinalize").is_some() {
+        debug_callback::remove(device as usize);
         clear_magic(device);
     }
 }
@@ -228,12 +230,9 @@ pub(crate) extern "C" fn nvnDeviceInstallDebugCallback(
     data: *mut core::ffi::c_void,
     enable: NVNboolean,
 ) {
-    set(device, "nvnDeviceInstallDebugCallback", |d: &mut DeviceRecord| {
-        d.debug_callback = callback.map_or(0, |callback| callback as usize as u64);
-        d.debug_callback_data = address(data);
-        d.debug_callback_enabled = u32::from(enable != 0);
-        true
-    });
+    if live::<DeviceRecord, _>(device, "nvnDeviceInstallDebugCallback").is_some() {
+        debug_callback::install(device as usize, callback, data as usize, enable != NVN_FALSE);
+    }
 }
 
 /// Domain ids are 1, 2, ... for the process.

@@ -8,6 +8,7 @@
 
 mod buffer;
 pub(crate) mod command_buffer;
+mod debug_callback;
 mod descriptor_pools;
 pub mod device;
 mod event;

@@ -67,6 +67,7 @@ pub(crate) fn run<R>(body: impl FnOnce() -> R) -> R {
     }
     let answer = switch(body);
     INSIDE.set(false);
+    super::debug_callback::deliver();
     answer
 }
 

@@ -94,7 +94,7 @@ impl Timeline for Driver {
                 Ok(false) if left.is_some_and(|left| left <= SLICE) => return Ok(false),
                 Ok(false) => {}
                 Err(e) => {
-                    self.lost(&e);
+                    self.wait_failed(&e);
                     // A device that keeps refusing for another reason is not to be asked without a pause.
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -207,8 +207,19 @@ impl Driver {
         }
     }
 
-    /// The device refused something, or does not answer. Device loss, and memory that ran out too often, end
-    /// everything (B644, B645); anything else is its caller's to name.
+    /// A wait for the timeline failed. Only device loss counts: asked again and again, a wait that memory runs out for
+    /// would use up the failures that submissions may have (B644).
+    pub(crate) fn wait_failed(&self, error: &navin_vulkan::QueueError) {
+        match error {
+            navin_vulkan::QueueError::Vulkan(navin_vulkan::vk::Result::ERROR_DEVICE_LOST) => self.lost(error),
+            _ => {
+                fault!("B644", "waiting for the device failed: {error}; asked again");
+            }
+        }
+    }
+
+    /// The device refused a submission, or is gone. Device loss, and memory that ran out too often, end everything
+    /// (B644, B645); anything else is its caller's to name.
     pub(crate) fn lost(&self, error: &navin_vulkan::QueueError) {
         let navin_vulkan::QueueError::Vulkan(result) = error else { return };
         let Some(end) = self.health.failed(*result) else { return };

@@ -38,7 +38,7 @@ impl fmt::Display for End {
 }
 
 impl Health {
-    /// A submission or a wait failed. Answers, once, that this is the end.
+    /// A submission failed. Answers, once, that this is the end.
     pub(crate) fn failed(&self, result: vk::Result) -> Option<End> {
         let end = match result {
             vk::Result::ERROR_DEVICE_LOST => End::Lost,

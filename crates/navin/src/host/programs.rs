@@ -99,7 +99,7 @@ impl ProgramStage {
 
     /// The shader whose open types (vertex inputs of a vertex program, colour outputs of a fragment program) are
     /// these, and that sees to `extras`. The usual one is the program's own; another is made at its first use, and
-    /// kept.
+    /// kept. On the submit thread, inside the scheduler's gate.
     pub(crate) fn shader(&self, driver: &Driver, types: Types, extras: Extras) -> Option<Arc<Shader>> {
         let mut differs = !extras.is_empty();
         let (declared, used): (&[AttributeType], u32) = match self.stage {
@@ -117,24 +117,28 @@ impl ProgramStage {
         if !differs {
             return Some(Arc::clone(&self.shader));
         }
-        let mut variants = self.variants.lock();
-        variants
-            .entry((wanted, extras))
-            .or_insert_with(|| {
-                driver.counters.shader_variants.fetch_add(1, Ordering::Relaxed);
-                let program = GuestProgram::parse(&self.control, &self.code).ok()?;
-                let mut options = options(driver, self.layout);
-                for location in 0..32 {
-                    options.attribute_types[location] = wanted.get(location);
-                }
-                for location in 0..8 {
-                    options.colour_types[location] = wanted.get(location);
-                }
-                options.alpha_test = extras.contains(Extras::ALPHA_TEST);
-                options.point_size = extras.contains(Extras::POINT_SIZE);
-                Some(make(driver, &program, &options, self.layout)?.1)
-            })
-            .clone()
+        if let Some(made) = self.variants.lock().get(&(wanted, extras)) {
+            return made.clone();
+        }
+        // Translating and compiling give the GPU nothing: a suspend does not wait for them (B234).
+        let variant = driver.scheduler.outside(|| self.variant(driver, wanted, extras));
+        self.variants.lock().entry((wanted, extras)).or_insert(variant).clone()
+    }
+
+    /// Makes the shader for these types and extras.
+    fn variant(&self, driver: &Driver, types: Types, extras: Extras) -> Option<Arc<Shader>> {
+        driver.counters.shader_variants.fetch_add(1, Ordering::Relaxed);
+        let program = GuestProgram::parse(&self.control, &self.code).ok()?;
+        let mut options = options(driver, self.layout);
+        for location in 0..32 {
+            options.attribute_types[location] = types.get(location);
+        }
+        for location in 0..8 {
+            options.colour_types[location] = types.get(location);
+        }
+        options.alpha_test = extras.contains(Extras::ALPHA_TEST);
+        options.point_size = extras.contains(Extras::POINT_SIZE);
+        Some(make(driver, &program, &options, self.layout)?.1)
     }
 }
 

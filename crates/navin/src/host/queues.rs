@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use navin_abi::fault;
 use navin_command::{Boundary, Stream};
-use navin_sync::{QueueId, Step, SubmitError, SyncId, WaitMode};
+use navin_sync::{QueueId, Step, SubmitError, SyncId, WaitMode, WaitResult};
 
 use crate::driver::{self, Driver};
 use crate::replay::Work;
@@ -25,10 +25,16 @@ pub(crate) fn create(_flags: i32) -> u64 {
     driver::get().map_or(0, |driver| driver.scheduler.create_queue().raw())
 }
 
-/// Ends a queue once its work has run; what still waits then is dropped.
+/// Ends a queue once its work has run; what still waits then is dropped. What a suspend holds back is not lost: it
+/// runs after the resume (B234).
 pub(crate) fn destroy(queue: u64) {
     if let Some((driver, queue)) = known(queue) {
-        driver.finish(queue, Some(FINALIZE_WAIT));
+        loop {
+            let suspended = driver.scheduler.suspended();
+            if driver.finish(queue, Some(FINALIZE_WAIT)) != WaitResult::TimeoutExpired || !suspended {
+                break;
+            }
+        }
         driver::destroy_queue(driver, queue);
     }
 }

@@ -14,6 +14,7 @@ mod draw;
 mod draw_texture;
 mod fixed;
 pub(crate) mod images;
+pub(crate) mod position;
 pub(crate) mod present;
 pub(crate) mod reports;
 mod residency;
@@ -195,7 +196,7 @@ impl Replayer {
             Err(e) => {
                 fault!("B644", "a submission could not be recorded ({e}): its commands are left out");
                 driver.lost(&e);
-                return Executed::default();
+                return self.signal_only(queue, work);
             }
         };
         let state = self.queues.entry(queue).or_default();
@@ -234,6 +235,33 @@ impl Replayer {
         driver.completions.push(ticket, completion);
         Executed { ticket, signals }
     }
+}
+
+impl Replayer {
+    /// The CPU's part of a piece whose commands cannot be run: its signals are promised to whoever waits for them (B229),
+    /// behind what was submitted before.
+    fn signal_only(&self, queue: QueueId, work: &Work) -> Executed {
+        let mut completion =
+            Completion { writes: Vec::new(), origin: Origin { queue: Some(queue), ..Origin::default() } };
+        if let Some(words) = work.stream.words().get(work.words.clone()) {
+            completion
+                .writes
+                .extend(RecordReader::new(words).filter_map(|record| signal_of(&record)).map(Write::Event));
+        }
+        let (ticket, signals) = (self.driver.context.queue().submitted(), completion.signals());
+        self.driver.completions.push(ticket, completion);
+        Executed { ticket, signals }
+    }
+}
+
+/// What a record signals, if it does.
+fn signal_of(record: &Record<'_>) -> Option<EventSignal> {
+    let Record::SignalEvent(mode, event) = record else { return None };
+    let signal = SignalMode::from_raw(u32::from(mode.mode()));
+    if signal.is_none() {
+        fault!(key = mode.mode(), "B229", "event signal mode {} is not one of NVN's; not signalled", mode.mode());
+    }
+    Some(EventSignal { address: event.event.get(), mode: signal?, value: event.value })
 }
 
 /// Gives what was recorded to the GPU; `None`, with a fault line, where it is refused.
@@ -324,9 +352,14 @@ impl Piece<'_> {
     fn run(&mut self, stream: &Stream, words: WordRange<usize>) {
         let Some(words) = stream.words().get(words) else { return };
         let mut reader = RecordReader::new(words);
-        for record in &mut reader {
+        position::begin(words);
+        let mut at = 0;
+        while let Some(record) = reader.next() {
+            position::next(words.as_ptr().wrapping_add(at));
             self.record(&record);
+            at = reader.position();
         }
+        position::end();
         // Flatten takes whole records only; one that is none here was damaged since, which cannot be.
         if let Some(malformed) = reader.fault() {
             fault!("B225", "a flattened stream ends early: {malformed}");
@@ -565,16 +598,8 @@ impl Piece<'_> {
                 self.encoder.flush_reports();
                 self.encoder.barrier_all();
             }
-            Record::SignalEvent(mode, event) => match SignalMode::from_raw(u32::from(mode.mode())) {
-                // Published on completion, with everything before it in the piece (B229).
-                Some(mode) => {
-                    let signal = EventSignal { address: event.event.get(), mode, value: event.value };
-                    self.completion.writes.push(Write::Event(signal));
-                }
-                None => {
-                    fault!(key = mode.mode(), "B229", "event signal mode {} is not one of NVN's; not signalled", mode.mode());
-                }
-            },
+            // Published on completion, with everything before it in the piece (B229).
+            Record::SignalEvent(..) => self.completion.writes.extend(signal_of(record).map(Write::Event)),
             Record::ReportValue(report) => self.report_value(report),
             Record::ReportCounter(counter, to) => self.report_counter(counter, to),
             Record::ResetCounter(counter) => self.reset_counter(counter),
@@ -610,11 +635,8 @@ impl Piece<'_> {
             // Running every fragment is a valid result for either setting (B219).
             | Record::SetRepresentativeFragmentTest(_) => {}
 
-            Record::SetFloatBlendClamp(mode) => {
-                if mode != 0 {
-                    fault!("B218", "float blend clamp mode 1: a blend that overflows gives infinity, not the largest value");
-                }
-            }
+            // Recording has named the mode that Vulkan does not have (B218).
+            Record::SetFloatBlendClamp(_) => {}
 
             // No Vulkan form, or for a later stage. Named when it would change the picture.
             Record::SetSubpixelPrecisionBias(bias) => unsupported::without_effect(bias != 0, record),

@@ -1,5 +1,7 @@
 //! What draws read and write: programs, buffers, textures, pools, render targets.
 
+use std::sync::Once;
+
 use navin_abi::records::{MemoryPoolRecord, SamplerPoolRecord, TexturePoolRecord};
 use navin_abi::types::*;
 use navin_abi::{GuestPtr, fault};
@@ -293,7 +295,13 @@ commands! {
     }
 
     /// Without effect: NVN2's shading rates are not drawn with, and its arguments are not known.
-    fn nvnCommandBufferBindShadingRateImage() |_buffer| {}
+    fn nvnCommandBufferBindShadingRateImage() |_buffer| {
+        // A fault line takes a lock, which recording does not (B422): once is enough.
+        static NAMED: Once = Once::new();
+        NAMED.call_once(|| {
+            fault!("", "{CALL} has no effect: its arguments are not known; every pixel is shaded");
+        });
+    }
 
     fn nvnCommandBufferDiscardColor(target: i32) |buffer| {
         let Some(target) = index(target, COLOR_TARGETS as u8, "colour target", CALL) else { return };
