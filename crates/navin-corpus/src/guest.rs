@@ -400,6 +400,7 @@ fn options(gpu: &Gpu, scene: &Scene<'_>, program: &Program) -> Options {
         (DeviceFeatures::FLUSH_DENORMS, on(float.shader_denorm_flush_to_zero_float32)),
         (DeviceFeatures::PRESERVE_DENORMS, on(float.shader_denorm_preserve_float32)),
         (DeviceFeatures::PRESERVE_NAN, on(float.shader_signed_zero_inf_nan_preserve_float32)),
+        (DeviceFeatures::PRESERVE_NAN64, on(float.shader_signed_zero_inf_nan_preserve_float64)),
         (DeviceFeatures::OUTPUT_LAYER, on(f12.shader_output_layer) && on(f12.shader_output_viewport_index)),
         (
             DeviceFeatures::FORMATLESS_IMAGES,

@@ -227,10 +227,21 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
             Some(())
         }
         Op::Imnmx => {
-            if i.get(Field::Xmode) != 0 {
-                return None;
+            let (mode, signed) = (i.get(Field::Xmode), flag(Field::Signed));
+            if mode != 0 {
+                // XHI sees whole words, the others only where those were equal.
+                let (less, equal) = match mode {
+                    3 => (integer::compare(1, o.a, o.b, signed), o.a == o.b),
+                    _ if t.flags.z => (o.a < o.b, o.a == o.b),
+                    _ => (t.flags.c, false),
+                };
+                t.set(dst, if less == source { o.a } else { o.b });
+                if mode != 1 {
+                    t.flags = Flags { z: equal, n: false, c: less, v: false };
+                }
+                return Some(());
             }
-            let less = integer::compare(1, o.a, o.b, flag(Field::Signed));
+            let less = integer::compare(1, o.a, o.b, signed);
             no_flags(t, if less == source { o.a } else { o.b })
         }
         Op::Icmp => {
@@ -319,11 +330,53 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
             no_flags(t, integer::multiply(o.a, o.b, flag(Field::Sa), flag(Field::Sb), flag(Field::Hi)))
         }
         Op::Imad | Op::Imad32i => {
-            if flag(Field::X) || flag(Field::Sat) || cc || flag(Field::Nc) || flag(Field::Nab) {
+            if flag(Field::X) || cc {
                 return None;
             }
-            let p = integer::multiply(o.a, o.b, flag(Field::Sa), flag(Field::Sb), flag(Field::Hi));
-            t.set(dst, p.wrapping_add(o.c));
+            let factor = |word: u32, signed: bool| if signed { i128::from(word as i32) } else { i128::from(word) };
+            let product = factor(o.a, flag(Field::Sa)) * factor(o.b, flag(Field::Sb));
+            let product = if flag(Field::Nab) { -product } else { product };
+            let word = if flag(Field::Hi) { (product >> 32) as u32 } else { product as u32 };
+            let c = i64::from(o.c as i32);
+            let sum = i64::from(word as i32) + if flag(Field::Nc) { -c } else { c };
+            let clamped = sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+            t.set(dst, if flag(Field::Sat) { clamped as u32 } else { sum as u32 });
+            Some(())
+        }
+        Op::Idp => {
+            let (sa, sb) = (flag(Field::Sa), flag(Field::Sb));
+            let byte = |word: u32, n: u32, signed: bool| match signed {
+                true => i32::from((word >> (8 * n)) as i8),
+                false => i32::from((word >> (8 * n)) as u8),
+            };
+            let half = |word: u32, n: u32| match sa {
+                true => i32::from((word >> (16 * n)) as i16),
+                false => i32::from((word >> (16 * n)) as u16),
+            };
+            let sum = if flag(Field::Is2a) {
+                let first = if flag(Field::Hi) { 2 } else { 0 };
+                (0..2).fold(o.c, |s, n| s.wrapping_add((half(o.a, n) * byte(o.b, first + n, sb)) as u32))
+            } else {
+                (0..4).fold(o.c, |s, n| s.wrapping_add((byte(o.a, n, sa) * byte(o.b, n, sb)) as u32))
+            };
+            t.set(dst, sum);
+            Some(())
+        }
+        Op::Imadsp => {
+            if cc {
+                return None;
+            }
+            let cut = |word: u32, at: u32, bits: u32, signed: bool| {
+                let v = i64::from(word >> at) & ((1 << bits) - 1);
+                if signed && v >> (bits - 1) & 1 != 0 { v - (1 << bits) } else { v }
+            };
+            let (asel, bsel) = (i.get(Field::Asel), i.get(Field::Bsel));
+            let signed = asel & 1 != 0;
+            let (at, bits) = [(0, 32), (0, 24), (0, 16), (16, 16)][asel as usize >> 1];
+            let a = cut(o.a, at, bits, signed);
+            let b = cut(o.b, 0, if bsel < 2 { 24 } else { 16 }, bsel & 1 != 0);
+            let c = cut(o.c, 0, *[32, 24, 16].get(i.get(Field::Csel) as usize)?, signed);
+            t.set(dst, a.wrapping_mul(b).wrapping_add(c) as u32);
             Some(())
         }
         Op::Xmad => {
@@ -470,7 +523,17 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
                 Op::Dadd => float::add64(a, b, rounding),
                 Op::Dmul => float::mul64(a, b, rounding),
                 Op::Dfma if rounding == Rounding::Nearest && !floats.fused => a * b + c,
-                Op::Dfma => float::fma64(a, b, c, rounding),
+                Op::Dfma => {
+                    let value = float::fma64(a, b, c, rounding);
+                    // Directions near the end of the range are promised by nobody but the hardware.
+                    let tiny = value != 0.0 && value.abs() < 2f64.powi(-900);
+                    if rounding != Rounding::Nearest
+                        && (tiny || (a * b).is_infinite() && a.is_finite() && b.is_finite())
+                    {
+                        return None;
+                    }
+                    value
+                }
                 _ => float::min_max64(a, b, source),
             };
             t.set_pair(dst, value.to_bits());
@@ -510,13 +573,26 @@ pub fn execute(i: &Instr, t: &mut Thread, bank: Bank<'_>) -> Option<()> {
         }
         Op::I2i => {
             let (from, to) = (i.get(Field::Sfmt), i.get(Field::Dfmt));
-            if from == 3 || to == 3 || (from == 1 && i.get(Field::Bytesel) & 1 != 0) {
+            if from == 1 && i.get(Field::Bytesel) & 1 != 0 {
                 return None;
             }
-            let value = convert::part(o.b.into(), from, i.get(Field::Bytesel), flag(Field::Ssigned));
+            let value = convert::part(
+                if from == 3 { o.b64 } else { o.b.into() },
+                from,
+                i.get(Field::Bytesel),
+                flag(Field::Ssigned),
+            );
             let value = if flag(Field::Ab) { value.abs() } else { value };
             let value = if flag(Field::Nb) { -value } else { value };
-            plain(t, convert::fit(value, to, flag(Field::Dsigned), flag(Field::Sat)) as u32)
+            let result = convert::fit(value, to, flag(Field::Dsigned), flag(Field::Sat));
+            if to == 3 {
+                if cc {
+                    return None;
+                }
+                t.set_pair(dst, result);
+                return Some(());
+            }
+            plain(t, result as u32)
         }
         Op::Hadd2 | Op::Hadd2x32i | Op::Hmul2 | Op::Hmul2x32i | Op::Hfma2 | Op::Hfma2x32i => halves(i, t, &o),
         Op::Hset2 | Op::Hsetp2 => half_compare(i, t, &o, source),

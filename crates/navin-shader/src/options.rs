@@ -239,6 +239,8 @@ bitflags::bitflags! {
         const FORMATLESS_IMAGES = 1 << 6;
         /// `fragmentShaderSampleInterlock` or alike is not used; `sampleRateShading`.
         const SAMPLE_SHADING = 1 << 7;
+        /// `shaderSignedZeroInfNanPreserveFloat64`.
+        const PRESERVE_NAN64 = 1 << 8;
     }
 }
 

@@ -25,6 +25,7 @@ pub fn options(gpu: &Gpu) -> Options {
         (DeviceFeatures::FLUSH_DENORMS, on(float.shader_denorm_flush_to_zero_float32)),
         (DeviceFeatures::PRESERVE_DENORMS, on(float.shader_denorm_preserve_float32)),
         (DeviceFeatures::PRESERVE_NAN, on(float.shader_signed_zero_inf_nan_preserve_float32)),
+        (DeviceFeatures::PRESERVE_NAN64, on(float.shader_signed_zero_inf_nan_preserve_float64)),
     ] {
         options.features.set(flag, enabled);
     }

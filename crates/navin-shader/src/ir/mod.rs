@@ -127,7 +127,6 @@ ops! {
     DFloor D [D] false;
     DCeil D [D] false;
     DTrunc D [D] false;
-    DRound D [D] false;
     DSqrt D [D] false;
     DRcp D [D] false;
     DRsq D [D] false;

@@ -1,5 +1,6 @@
 //! Binary64 arithmetic on register pairs, low word first.
 
+use super::soft::NEAREST;
 use super::{Lower, Result};
 use crate::DeviceFeatures;
 use crate::ir::{Op as Ir, Value};
@@ -106,30 +107,26 @@ impl Lower<'_, '_> {
     /// DADD, DMUL, DFMA, DMNMX, DSET, DSETP.
     pub(super) fn double(&mut self, i: &Instr) -> Result<()> {
         self.needs_doubles(i)?;
-        if i.get(Field::Rnd) != 0 {
-            return self.unsupported(i, "only rounding to nearest even is translated");
-        }
-        if self.wants_flags(i) {
-            return self.unsupported(i, "condition codes of double results are not translated");
-        }
+        let rnd = i.get(Field::Rnd);
         let a = self.pair(i.get(Field::A));
         let b = self.b_double(i)?;
         let r = match i.op {
             Op::Dmul => {
                 let b = self.modified_double(b, false, i.flag(Field::Nab));
-                self.b.op2(Ir::DMul, a, b)
+                if rnd == NEAREST { self.b.op2(Ir::DMul, a, b) } else { self.directed_mul(a, b, rnd) }
             }
             Op::Dfma => {
                 let c = self.c_double(i)?;
                 let b = self.modified_double(b, false, i.flag(Field::Nab));
                 let c = self.modified_double(c, false, i.flag(Field::Nc));
-                self.b.op3(Ir::DFma, a, b, c)
+                if rnd == NEAREST { self.b.op3(Ir::DFma, a, b, c) } else { self.directed_fma(a, b, c, rnd) }
             }
             _ => {
                 let a = self.modified_double(a, i.flag(Field::Aa), i.flag(Field::Na));
                 let b = self.modified_double(b, i.flag(Field::Ab), i.flag(Field::Nb));
                 match i.op {
-                    Op::Dadd => self.b.op2(Ir::DAdd, a, b),
+                    Op::Dadd if rnd == NEAREST => self.b.op2(Ir::DAdd, a, b),
+                    Op::Dadd => self.directed_add(a, b, rnd),
                     Op::Dmnmx => {
                         let p = self.source_predicate(i);
                         self.choose_double(p, a, b)
@@ -142,7 +139,28 @@ impl Lower<'_, '_> {
                 }
             }
         };
+        self.double_flags(i, r);
         self.set_pair(i.get(Field::Dst), r);
         Ok(())
+    }
+
+    /// Condition flags of a double result, as of a float one.
+    pub(super) fn double_flags(&mut self, i: &Instr, r: Value) {
+        if !self.wants_flags(i) {
+            return;
+        }
+        let zero = self.double_constant(0.0);
+        let nan = self.b.op1(Ir::DIsNan, r);
+        let z = self.b.op2(Ir::DEq, r, zero);
+        let n = self.b.op2(Ir::DLt, r, zero);
+        let (z, n) = (self.b.op2(Ir::BOr, z, nan), self.b.op2(Ir::BOr, n, nan));
+        let no = self.b.truth(false);
+        self.set_flags([z, n, no, no]);
+    }
+
+    pub(super) fn double_constant(&mut self, x: f64) -> Value {
+        let bits = x.to_bits();
+        let (low, high) = (self.b.word(bits as u32), self.b.word((bits >> 32) as u32));
+        self.b.op2(Ir::DPack, low, high)
     }
 }

@@ -1,12 +1,19 @@
 //! Binary32 arithmetic, compares and functions.
 //!
-//! Rounding is to nearest even; instructions that ask for another direction are refused rather than rounded wrong.
+//! Rounding is to nearest even; the other directions are computed in doubles and rounded by hand ([`super::soft`]).
 //! Flushing of denormals is a property of the SPIR-V module, so it is counted here and decided at the end: programs
 //! of this platform flush everywhere or nowhere.
 
+use super::soft::{Format, NEAREST};
 use super::{Lower, Result};
 use crate::ir::{Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
+
+/// Factors of FMUL's first operand by their code.
+const SCALES: [f32; 8] = [1.0, 0.5, 0.25, 0.125, 8.0, 4.0, 2.0, 1.0];
+/// Divisions whose operands have exponents in this range need no slow path: neither operand, reciprocal, remainder nor
+/// quotient comes near a denormal or infinity.
+const DIVISIBLE: [u32; 2] = [127 - 60, 127 + 60];
 
 impl Lower<'_, '_> {
     /// Absolute value, then negation.
@@ -29,7 +36,7 @@ impl Lower<'_, '_> {
     }
 
     /// Condition flags of a float result: zero and sign, both when it is NaN.
-    fn float_flags(&mut self, i: &Instr, r: Value) {
+    pub(super) fn float_flags(&mut self, i: &Instr, r: Value) {
         if !self.wants_flags(i) {
             return;
         }
@@ -44,14 +51,13 @@ impl Lower<'_, '_> {
 
     /// FADD, FMUL, FFMA.
     pub(super) fn float_arithmetic(&mut self, i: &Instr) -> Result<()> {
-        if i.get(Field::Rnd) != 0 {
-            return self.unsupported(i, "only rounding to nearest even is translated");
-        }
         let a = self.a(i);
         let b = self.b_float(i)?;
+        let rnd = i.get(Field::Rnd);
         let fmz = i.get(Field::Fmz);
         self.count_flush(i.flag(Field::Ftz) || fmz != 0);
         let mut r = match i.op {
+            _ if rnd != NEAREST => self.directed_arithmetic(i, a, b, rnd)?,
             Op::Fadd | Op::Fadd32i => {
                 let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
                 let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
@@ -61,7 +67,7 @@ impl Lower<'_, '_> {
                 let a = match i.get(Field::Scale) {
                     0 => a,
                     n => {
-                        let scale = [1.0, 0.5, 0.25, 0.125, 8.0, 4.0, 2.0, 1.0][n as usize & 7];
+                        let scale = SCALES[n as usize & 7];
                         let scale = self.b.float(scale);
                         self.b.op2(Ir::FMul, a, scale)
                     }
@@ -99,6 +105,33 @@ impl Lower<'_, '_> {
         self.float_flags(i, r);
         self.set_dst(i, r);
         Ok(())
+    }
+
+    /// FADD, FMUL, FFMA rounded in a direction.
+    fn directed_arithmetic(&mut self, i: &Instr, a: Value, b: Value, rnd: u32) -> Result<Value> {
+        let flush = i.flag(Field::Ftz) || i.get(Field::Fmz) != 0;
+        let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
+        let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb) || i.flag(Field::Nab));
+        let (x, y) = (self.exact_operand(i, a, flush)?, self.exact_operand(i, b, flush)?);
+        let r = match i.op {
+            Op::Fadd => self.directed_sum(x, y, rnd),
+            Op::Fmul => {
+                let mut p = self.b.op2(Ir::DMul, x, y);
+                if i.get(Field::Scale) != 0 {
+                    let scale = self.double_constant(SCALES[i.get(Field::Scale) as usize & 7].into());
+                    p = self.b.op2(Ir::DMul, p, scale);
+                }
+                self.narrow_double(p, Format::SINGLE, rnd)
+            }
+            _ => {
+                let p = self.b.op2(Ir::DMul, x, y);
+                let c = self.c_word(i)?;
+                let c = self.modified(c, false, i.flag(Field::Nc));
+                let c = self.exact_operand(i, c, flush)?;
+                self.directed_sum(p, c, rnd)
+            }
+        };
+        Ok(if flush { self.flushed(r) } else { r })
     }
 
     /// Float compare by code.
@@ -155,7 +188,23 @@ impl Lower<'_, '_> {
                 let truth = self.compare_floats(i.get(Field::Cmp), a, b);
                 self.set_compare(i, truth, Field::Bop);
             }
-            _ => return self.unsupported(i, "the division check has no translation"),
+            _ => {
+                // FCHK asks whether a quotient needs the slow path, which is right for every operand: saying so too
+                // often changes no result.
+                if i.get(Field::Mode) != 0 {
+                    return self.unsupported(i, "this check is not known");
+                }
+                let mut slow = self.b.truth(false);
+                for v in [a, b] {
+                    let (at, bits) = (self.b.word(23), self.b.word(8));
+                    let exponent = self.b.op3(Ir::BfeU, v, at, bits);
+                    let (least, span) = (self.b.word(DIVISIBLE[0]), self.b.word(DIVISIBLE[1] - DIVISIBLE[0]));
+                    let above = self.b.op2(Ir::ISub, exponent, least);
+                    let out = self.b.op2(Ir::UGt, above, span);
+                    slow = self.b.op2(Ir::BOr, slow, out);
+                }
+                self.set_predicate(i.get(Field::Pd), slow);
+            }
         }
         Ok(())
     }

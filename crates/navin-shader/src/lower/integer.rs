@@ -78,14 +78,7 @@ impl Lower<'_, '_> {
                 let (a, b) = (self.a(i), self.b_word(i)?);
                 let x = i.flag(Field::X);
                 let sum = self.add_signed(i, a, b, na, nb, x);
-                if i.flag(Field::Sat) {
-                    if na || nb || x {
-                        return self.unsupported(i, "saturated differences are not translated");
-                    }
-                    self.saturated_sum(a, b, sum)
-                } else {
-                    sum
-                }
+                if i.flag(Field::Sat) { self.saturated_sum(a, b, sum, [na, nb, x]) } else { sum }
             }
             Op::Iscadd | Op::Iscadd32i => {
                 let shift = self.b.word(i.get(Field::Shift));
@@ -165,8 +158,21 @@ impl Lower<'_, '_> {
         self.b.op2(Ir::Or, h, l)
     }
 
-    fn saturated_sum(&mut self, a: Value, b: Value, sum: Value) -> Value {
+    /// `sum`, or the nearest end of the signed numbers: ±a ±b as [`Self::add_signed`] has them.
+    fn saturated_sum(&mut self, a: Value, b: Value, sum: Value, [na, nb, x]: [bool; 3]) -> Value {
         let zero = self.b.word(0);
+        let one = |s: &mut Self, v: Value, n: bool| if n && na != nb { s.b.op1(Ir::Not, v) } else { v };
+        let (p, q) = (one(self, a, na), one(self, b, nb));
+        if x || na || nb {
+            // With a carry in, the words alone do not show the sum's sign: it is added up in 64 bits.
+            let carry = if x { self.flag(2) } else { self.b.truth(true) };
+            let (k1, k0) = (self.b.word(1), self.b.word(0));
+            let carry = self.b.select(carry, k1, k0);
+            let (p, q, carry) = (self.widened(p, true), self.widened(q, true), self.widened(carry, false));
+            let whole = self.wide_add(p, q);
+            let whole = self.wide_add(whole, carry);
+            return self.wide_clamp(whole, 32, true);
+        }
         let t = self.b.op2(Ir::Xor, a, sum);
         let u = self.b.op2(Ir::Xor, b, sum);
         let t = self.b.op2(Ir::And, t, u);
@@ -281,7 +287,7 @@ impl Lower<'_, '_> {
     }
 
     /// High word of `{high, low} << n`, n up to 64.
-    fn wide_left(&mut self, low: Value, high: Value, n: Value) -> Value {
+    pub(super) fn wide_left(&mut self, low: Value, high: Value, n: Value) -> Value {
         let h = self.shift_word(Ir::Shl, high, n, false);
         let thirty_two = self.b.word(32);
         let rest = self.b.op2(Ir::ISub, thirty_two, n);
@@ -294,7 +300,7 @@ impl Lower<'_, '_> {
     }
 
     /// Low word of `{high, low} >> n`, n up to 64.
-    fn wide_right(&mut self, low: Value, high: Value, n: Value, signed: bool) -> Value {
+    pub(super) fn wide_right(&mut self, low: Value, high: Value, n: Value, signed: bool) -> Value {
         let l = self.shift_word(Ir::Shr, low, n, false);
         let thirty_two = self.b.word(32);
         let rest = self.b.op2(Ir::ISub, thirty_two, n);
@@ -407,7 +413,7 @@ impl Lower<'_, '_> {
             _ => {
                 let (a, b) = (self.a(i), self.b_word(i)?);
                 if i.get(Field::Xmode) != 0 {
-                    return self.unsupported(i, "wide minimum and maximum are not translated");
+                    return self.wide_choice(i, a, b);
                 }
                 let (min, max) = if i.flag(Field::Signed) { (Ir::SMin, Ir::SMax) } else { (Ir::UMin, Ir::UMax) };
                 let p = self.source_predicate(i);
@@ -416,6 +422,30 @@ impl Lower<'_, '_> {
         };
         self.result_flags(i, result);
         self.set_dst(i, result);
+        Ok(())
+    }
+
+    /// IMNMX on one word of a wide number: XHI chooses and says by C (a < b) and Z (a == b) what it saw, XMED and XLO
+    /// take the winner's word, or choose on a tie.
+    fn wide_choice(&mut self, i: &Instr, a: Value, b: Value) -> Result<()> {
+        let high = i.get(Field::Xmode) == 3;
+        let p = self.source_predicate(i);
+        let less = self.b.op2(if high && i.flag(Field::Signed) { Ir::SLt } else { Ir::ULt }, a, b);
+        let same = self.b.op2(Ir::IEq, a, b);
+        let (less, same) = if high {
+            (less, same)
+        } else {
+            let (won, tie) = (self.flag(2), self.flag(0));
+            (self.b.op3(Ir::SelectB, tie, less, won), self.b.op2(Ir::BAnd, tie, same))
+        };
+        let not = self.b.op1(Ir::BNot, p);
+        let first = self.b.op2(Ir::BXor, less, not);
+        let r = self.b.select(first, a, b);
+        if i.get(Field::Xmode) != 1 {
+            let no = self.b.truth(false);
+            self.set_flags([same, no, less, no]);
+        }
+        self.set_dst(i, r);
         Ok(())
     }
 

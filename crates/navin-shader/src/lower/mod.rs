@@ -14,10 +14,12 @@ mod integer;
 mod memory;
 mod multiply;
 mod operand;
+mod soft;
 mod surface;
 mod texture;
 mod video;
 mod warp;
+mod wide;
 
 use rustc_hash::FxHashMap;
 
@@ -660,6 +662,7 @@ impl Lower<'_, '_> {
             Op::Mov | Op::Mov32i | Op::Sel | Op::S2r | Op::Cs2r => self.moves(i),
             Op::Iadd | Op::Iadd32i | Op::Iadd3 | Op::Iscadd | Op::Iscadd32i | Op::Lea | Op::LeaHi => self.add(i),
             Op::Imul | Op::Imul32i | Op::Imad | Op::Imad32i | Op::Xmad | Op::Idp => self.multiply(i),
+            Op::Imadsp => self.part_multiply(i),
             Op::Shl | Op::Shr | Op::ShfL | Op::ShfR | Op::Bfe | Op::Bfi => self.shift(i),
             Op::Lop | Op::Lop32i | Op::Lop3 | Op::Prmt | Op::Popc | Op::Flo | Op::Imnmx => self.bits(i),
             Op::Iset | Op::Isetp | Op::Icmp | Op::Pset | Op::Psetp | Op::Cset | Op::Csetp => self.compare(i),

@@ -2,16 +2,10 @@
 //!
 //! Sums of whole words have 33 bits, so values are pairs of words ([`Wide`]) where saturation can see them.
 
+use super::wide::Wide;
 use super::{Lower, Result};
 use crate::ir::{Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
-
-/// A number of 64 bits as two words.
-#[derive(Clone, Copy)]
-struct Wide {
-    low: Value,
-    high: Value,
-}
 
 impl Lower<'_, '_> {
     /// The selected part of a word, extended by its sign.
@@ -36,44 +30,9 @@ impl Lower<'_, '_> {
         self.video_part(i, word, i.get(Field::Bsel), signed)
     }
 
-    fn widened(&mut self, low: Value, signed: bool) -> Wide {
-        let high = if signed {
-            let n = self.b.word(31);
-            self.b.op2(Ir::Sar, low, n)
-        } else {
-            self.b.word(0)
-        };
-        Wide { low, high }
-    }
-
-    fn wide_add(&mut self, a: Wide, b: Wide) -> Wide {
-        let low = self.b.op2(Ir::IAdd, a.low, b.low);
-        let carried = self.b.op2(Ir::ULt, low, a.low);
-        let (one, zero) = (self.b.word(1), self.b.word(0));
-        let carry = self.b.select(carried, one, zero);
-        let high = self.b.op2(Ir::IAdd, a.high, b.high);
-        Wide { low, high: self.b.op2(Ir::IAdd, high, carry) }
-    }
-
-    fn wide_negate(&mut self, a: Wide) -> Wide {
-        let low = self.b.op1(Ir::INeg, a.low);
+    /// The value clamped to a signed or unsigned number of `bits` bits; `negative` where it is below 0.
+    fn clamp_signed(&mut self, v: Wide, negative: Value, bits: u32, signed: bool) -> Value {
         let zero = self.b.word(0);
-        let borrowed = self.b.op2(Ir::INe, a.low, zero);
-        let one = self.b.word(1);
-        let borrow = self.b.select(borrowed, one, zero);
-        let high = self.b.op1(Ir::INeg, a.high);
-        Wide { low, high: self.b.op2(Ir::ISub, high, borrow) }
-    }
-
-    fn wide_sub(&mut self, a: Wide, b: Wide) -> Wide {
-        let minus = self.wide_negate(b);
-        self.wide_add(a, minus)
-    }
-
-    /// The value clamped to a signed or unsigned number of `bits` bits.
-    fn wide_clamp(&mut self, v: Wide, bits: u32, signed: bool) -> Value {
-        let zero = self.b.word(0);
-        let negative = self.b.op2(Ir::SLt, v.high, zero);
         let word = if signed {
             let n = self.b.word(31);
             let sign = self.b.op2(Ir::Sar, v.low, n);
@@ -84,8 +43,8 @@ impl Lower<'_, '_> {
         } else {
             let fits = self.b.op2(Ir::IEq, v.high, zero);
             let most = self.b.word(u32::MAX);
-            let end = self.b.select(negative, zero, most);
-            self.b.select(fits, v.low, end)
+            let end = self.b.select(fits, v.low, most);
+            self.b.select(negative, zero, end)
         };
         if bits == 32 {
             return word;
@@ -99,6 +58,13 @@ impl Lower<'_, '_> {
             let most = self.b.word((1 << bits) - 1);
             self.b.op2(Ir::UMin, word, most)
         }
+    }
+
+    /// The same for a value whose high word has the sign.
+    pub(super) fn wide_clamp(&mut self, v: Wide, bits: u32, signed: bool) -> Value {
+        let zero = self.b.word(0);
+        let negative = self.b.op2(Ir::SLt, v.high, zero);
+        self.clamp_signed(v, negative, bits, signed)
     }
 
     /// Saturates if asked, and does with c what the instruction says.
@@ -227,7 +193,7 @@ impl Lower<'_, '_> {
                 self.set_compare(i, truth, Field::Bop);
                 Ok(())
             }
-            _ => self.video_multiply(i, a, b, sa || sb),
+            _ => self.video_multiply(i, a, b),
         }
     }
 
@@ -249,30 +215,33 @@ impl Lower<'_, '_> {
         self.video_result(i, v)
     }
 
-    /// VMAD: (a * b, joined with c) >> scale; parts of at most 16 bits, whose product is a word.
-    fn video_multiply(&mut self, i: &Instr, a: Value, b: Value, signed: bool) -> Result<()> {
-        let part = |f: Field| i.has(f) && i.get(f) == 6;
-        if part(Field::Asel) || part(Field::Bsel) {
-            return self.unsupported(i, "products of whole words are not translated");
-        }
+    /// VMAD: (a * b, joined with c) >> scale.
+    fn video_multiply(&mut self, i: &Instr, a: Value, b: Value) -> Result<()> {
         if self.wants_flags(i) {
             return self.unsupported(i, "condition codes of video instructions are not translated");
         }
-        let product = self.b.op2(Ir::IMul, a, b);
-        // Two unsigned halves fill the word; with a sign the product has one.
-        let product = self.widened(product, signed);
+        let (sa, sb) = (i.flag(Field::Asign), i.flag(Field::Bsign));
+        let signed = sa || sb;
+        // The sum fits 64 bits: signed ones whatever the parts are, and unsigned ones but for what is below 0.
+        let product = self.wide_product(a, sa, b, sb);
         let c = self.c_word(i)?;
         let c = self.widened(c, signed);
-        let sum = match i.get(Field::Avg) {
-            0 => self.wide_add(product, c),
-            1 => self.wide_sub(product, c),
-            2 => self.wide_sub(c, product),
+        let (sum, below) = match i.get(Field::Avg) {
+            0 => (self.wide_add(product, c), None),
+            1 => (self.wide_sub(product, c), Some((product, c))),
+            2 => (self.wide_sub(c, product), Some((c, product))),
             _ => {
                 let sum = self.wide_add(product, c);
                 let one = self.b.word(1);
                 let one = self.widened(one, false);
-                self.wide_add(sum, one)
+                (self.wide_add(sum, one), None)
             }
+        };
+        let zero = self.b.word(0);
+        let negative = match below {
+            _ if signed => self.b.op2(Ir::SLt, sum.high, zero),
+            Some((from, less)) => self.wide_less(from, less, false),
+            None => self.b.truth(false),
         };
         let v = match i.get(Field::Vscale) {
             0 => sum,
@@ -282,11 +251,11 @@ impl Lower<'_, '_> {
                 let low = self.b.op2(Ir::Shr, sum.low, down);
                 let top = self.b.op2(Ir::Shl, sum.high, up);
                 let low = self.b.op2(Ir::Or, low, top);
-                Wide { low, high: self.b.op2(Ir::Sar, sum.high, down) }
+                Wide { low, high: self.b.op2(if signed { Ir::Sar } else { Ir::Shr }, sum.high, down) }
             }
             _ => return self.unsupported(i, "this scale is not known"),
         };
-        let r = if i.flag(Field::Sat) { self.wide_clamp(v, 32, signed) } else { v.low };
+        let r = if i.flag(Field::Sat) { self.clamp_signed(v, negative, 32, signed) } else { v.low };
         self.set_dst(i, r);
         Ok(())
     }

@@ -118,7 +118,7 @@ impl Lower<'_, '_> {
             return self.unsupported(i, "quads are known in fragment programs only");
         }
         if i.get(Field::Rnd) != 0 {
-            return self.unsupported(i, "only rounding to nearest even is translated");
+            return self.unsupported(i, "sums in a quad are rounded to nearest even only");
         }
         let a = self.a(i);
         let b = self.reg(i.get(Field::B));

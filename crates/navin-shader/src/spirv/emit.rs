@@ -450,6 +450,11 @@ impl Emitter {
             self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
             super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 32]);
         }
+        if c.interface.requirements.contains(Requirements::FLOAT64) && features.contains(DeviceFeatures::PRESERVE_NAN64)
+        {
+            self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
+            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 64]);
+        }
         self.stage_modes(c, main);
         if !self.m.locals.is_empty() {
             let at = self.buffers.locals_at;
