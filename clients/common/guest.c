@@ -48,8 +48,8 @@ int guest_frames(int argc, char** argv, int frames)
         return frames;
     char* end;
     long number = strtol(argv[1], &end, 10);
-    if (argc > 2 || *end != '\0' || end == argv[1] || number < 1 || number > 1000000)
-        guest_fail("usage: %s [FRAMES], with 1 to 1000000 frames", program_name);
+    if (argc > 2 || *end != '\0' || end == argv[1] || number < 1 || number > 100000000)
+        guest_fail("usage: %s [FRAMES], with 1 to 100000000 frames", program_name);
     return (int)number;
 }
 

@@ -4,7 +4,10 @@ mod guest;
 mod this_program;
 
 use guest::*;
-use navin_abi::enums::{NVNclearColorMask, NVNconditionalRenderMode, NVNcounterType, NVNdepthFunc, NVNsyncCondition};
+use navin_abi::enums::{
+    NVNclearColorMask, NVNconditionalRenderMode, NVNcounterType, NVNdepthFunc, NVNeventSignalMode, NVNeventWaitMode,
+    NVNsyncCondition,
+};
 use navin_abi::types::*;
 use nvn::trampolines::*;
 
@@ -18,6 +21,7 @@ struct Scene {
     program: *mut NVNprogram,
     small: u64,
     reports: u64,
+    sync: *mut NVNsync,
 }
 
 impl Scene {
@@ -26,7 +30,8 @@ impl Scene {
         let program = guest.program(&["aux_vs_v0", "aux_fs_f1"]);
         let small = guest.vertices(&rectangle(4, 4, 10, 8, 0.0, WHITE));
         let reports = guest.bytes(&[0xEE; 4096]);
-        Self { guest, program, small, reports }
+        let sync = guest.sync();
+        Self { guest, program, small, reports, sync }
     }
 
     /// Where report `n` goes.
@@ -162,6 +167,55 @@ fn geometry_and_tessellation_count_their_primitives() {
 }
 
 #[test]
+fn tessellation_counts_its_patches_runs_and_primitives() {
+    let mut guest = Guest::new();
+    let program = guest.program(&["aux_vs_v0", "aux_tc_tri", "aux_te_tri", "aux_fs_f1"]);
+    let vertices = guest.vertices(&rectangle(4, 4, 10, 8, 0.0, WHITE));
+    let reports = guest.bytes(&[0; 256]);
+    use NVNcounterType as T;
+    let counters = [
+        T::TESS_CONTROL_SHADER_INVOCATIONS,
+        T::TESS_EVALUATION_SHADER_INVOCATIONS,
+        T::TESS_EVALUATION_SHADER_PRIMITIVES,
+        T::PRIMITIVES_GENERATED,
+        T::CLIPPER_INPUT_PRIMITIVES,
+    ];
+    let tessellated = |reset: Option<usize>| {
+        guest.run(|c| {
+            guest.begin(c, program);
+            // SAFETY: live objects.
+            unsafe {
+                match reset {
+                    None => counters.iter().for_each(|counter| nvnCommandBufferResetCounter(c, *counter)),
+                    Some(one) => nvnCommandBufferResetCounter(c, counters[one]),
+                }
+                nvnCommandBufferSetPatchSize(c, 3);
+                nvnCommandBufferBindVertexBuffer(c, 0, vertices, 6 * STRIDE as usize);
+                nvnCommandBufferDrawArrays(c, NVNdrawPrimitive::PATCHES, 0, 6);
+                for (n, counter) in counters.iter().enumerate() {
+                    nvnCommandBufferReportCounter(c, *counter, reports + 16 * n as u64);
+                }
+            }
+        });
+        [0, 1, 2, 3, 4].map(|n| guest.report(reports + 16 * n).counter)
+    };
+    // Levels 3, 4, 5 outside and 4 inside: 18 triangles in the outer ring and 6 around the middle, 19 vertices.
+    let [control, runs, primitives, generated, clipped] = tessellated(None);
+    assert_eq!([control, primitives, generated, clipped], [2, 48, 48, 48]);
+    assert!((2 * 19..=48 * 3).contains(&runs), "{runs}");
+    // Each is reset alone.
+    let mut sums = [control, runs, primitives, generated, clipped];
+    for (one, counter) in counters.iter().enumerate() {
+        let now = tessellated(Some(one));
+        for (n, sum) in sums.iter_mut().enumerate() {
+            let each = [2, runs, 48, 48, 48][n];
+            *sum = if n == one { each } else { *sum + each };
+        }
+        assert_eq!(now, sums, "{counter:?} reset");
+    }
+}
+
+#[test]
 fn times_are_the_guests_clock_and_clears_are_not_counted() {
     let scene = Scene::new();
     let device = scene.guest.device;
@@ -254,13 +308,63 @@ fn b587_counters_and_conditions_go_on_over_every_cut() {
     assert_eq!([scene.value(3), scene.value(4)], [240, 320], "until it is lifted, in a later submission");
 }
 
+/// The same where an event wait is the cut, with a report of the time pending on each side (B587).
+#[test]
+fn b587_an_event_wait_cuts_neither_condition_nor_counters() {
+    let mut scene = Scene::new();
+    let (samples, at) = (NVNcounterType::SAMPLES_PASSED, scene.place(100));
+    let place = scene.guest.take(4);
+    let event: *mut NVNevent = object();
+    // SAFETY: zeroed storage that stays.
+    unsafe {
+        let builder = object();
+        nvnEventBuilderSetDefaults(builder);
+        nvnEventBuilderSetStorage(builder, scene.guest.pool, place as i64);
+        assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
+    }
+    let guest = &scene.guest;
+    guest.put(at, [0u64; 4]);
+    guest.submit(guest.queue, |c| {
+        guest.begin(c, scene.program);
+        // SAFETY: live objects.
+        unsafe {
+            nvnCommandBufferResetCounter(c, samples);
+            scene.draw(c);
+            scene.report(c, NVNcounterType::TIMESTAMP, 0);
+            nvnCommandBufferWaitEvent(c, event, NVNeventWaitMode::EQUAL, 1);
+            scene.draw(c);
+            scene.report(c, samples, 1);
+            scene.report(c, NVNcounterType::TIMESTAMP, 2);
+            nvnCommandBufferSetRenderEnableConditional(c, IF_NOT_EQUAL, at);
+            scene.draw(c);
+            nvnCommandBufferWaitEvent(c, event, NVNeventWaitMode::EQUAL, 2);
+            scene.draw(c);
+            nvnCommandBufferClearColor(c, 0, [1.0f32; 4].as_ptr(), NVNclearColorMask::RGBA);
+            scene.report(c, samples, 3);
+            nvnCommandBufferSetRenderEnable(c, NVN_TRUE);
+        }
+    });
+    for value in 1..=2 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        // SAFETY: a live event.
+        unsafe { nvnEventSignal(event, NVNeventSignalMode::WRITE, value) };
+    }
+    // SAFETY: a live queue.
+    unsafe { nvnQueueFinish(guest.queue) };
+    assert_eq!([1, 3].map(|n| scene.value(n)), [160; 2], "both sides are counted, and nothing under the condition");
+    assert_eq!(guest.pixels()[0], [0; 4], "nor cleared");
+    let times = [0, 2].map(|n| guest.nanoseconds(&guest.report(scene.place(n))));
+    assert!(times[1] >= times[0] + 4_000_000, "the wait lies between: {times:?}");
+}
+
 /// A report is written before the fence that follows it, and after what comes before it in memory.
 #[test]
 fn b301_b588_reports_are_there_at_the_fence_and_behind_the_bytes_before_them() {
     let scene = Scene::new();
     let (guest, sync) = (&scene.guest, scene.guest.sync());
     let bytes = scene.place(200);
-    for round in 0..200u32 {
+    let rounds = std::env::var("NAVIN_TEST_ROUNDS").map_or(200, |text| text.parse().expect("a number of rounds"));
+    for round in 0..rounds {
         guest.put(scene.place(0), [u64::MAX; 2]);
         guest.submit(guest.queue, |c| {
             guest.begin(c, scene.program);
@@ -334,9 +438,19 @@ fn b585_clears_draws_and_dispatches_wait_for_the_condition() {
     }
 }
 
-/// Conditions on counters: landed ones and those of the same submission give the same picture.
+/// Conditions on counters: landed ones and those of the same submission give the same picture; the CPU reads the
+/// landed ones.
 #[test]
 fn b586_conditions_on_landed_counters_draw_as_those_in_flight() {
+    const TEST: &str = "b586_conditions_on_landed_counters_draw_as_those_in_flight";
+    // In a process of its own: the counters are the driver's.
+    if !this_program::is_child() {
+        return this_program::alone(TEST, &[]);
+    }
+    let conditions = || {
+        let counters = navin::counters().unwrap();
+        ["conditions_on_cpu", "conditions_on_gpu"].map(|name| counters[name].as_u64().unwrap())
+    };
     let scene = Scene::new();
     let guest = &scene.guest;
     let samples = NVNcounterType::SAMPLES_PASSED;
@@ -362,7 +476,7 @@ fn b586_conditions_on_landed_counters_draw_as_those_in_flight() {
             }
         };
         guest.put(scene.place(0), [0u64; 4]);
-        let expected = if visible { 80 } else { 0 };
+        let (expected, before) = (if visible { 80 } else { 0 }, conditions());
         // In flight: the same submission.
         guest.run(|c| {
             guest.begin(c, scene.program);
@@ -370,6 +484,7 @@ fn b586_conditions_on_landed_counters_draw_as_those_in_flight() {
             conditional(c);
         });
         assert_eq!([scene.value(0), scene.value(4)], [expected; 2], "in flight");
+        assert_eq!(conditions(), [before[0], before[1] + 1], "in flight: the GPU's");
         // Landed: a later one.
         guest.run(|c| {
             guest.begin(c, scene.program);
@@ -377,6 +492,7 @@ fn b586_conditions_on_landed_counters_draw_as_those_in_flight() {
         });
         guest.run(conditional);
         assert_eq!([scene.value(0), scene.value(4)], [expected; 2], "landed");
+        assert_eq!(conditions(), [before[0] + 1, before[1] + 1], "landed: the CPU's");
     }
 }
 
@@ -389,7 +505,6 @@ fn b585_without_conditional_rendering_and_calibrated_clocks() {
     }
     let tests = [
         "b585_clears_draws_and_dispatches_wait_for_the_condition",
-        "b586_conditions_on_landed_counters_draw_as_those_in_flight",
         "b587_counters_and_conditions_go_on_over_every_cut",
         "times_are_the_guests_clock_and_clears_are_not_counted",
     ];
@@ -423,6 +538,39 @@ fn b622_a_frames_times_span_the_frames_own_work() {
             std::thread::sleep(stall);
         }
     }
+}
+
+/// 30 counting submissions a frame for 300 frames: as many query pools as frames in flight need, and no more (B589).
+#[test]
+fn b589_counting_frames_make_no_queries_of_their_own() {
+    const TEST: &str = "b589_counting_frames_make_no_queries_of_their_own";
+    if !this_program::is_child() {
+        return this_program::alone(TEST, &[]);
+    }
+    let scene = Scene::new();
+    let samples = NVNcounterType::SAMPLES_PASSED;
+    let pools = || navin::counters().unwrap()["query_pools"].as_u64().unwrap();
+    let frame = || {
+        scene.guest.run(|c| {
+            scene.guest.begin(c, scene.program);
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferResetCounter(c, samples);
+                for n in 0..30 {
+                    scene.draw(c);
+                    scene.report(c, samples, n);
+                    // Cuts: each part is a submission of its own.
+                    let none = NVNsyncFlagBits(0);
+                    nvnCommandBufferFenceSync(c, scene.sync, NVNsyncCondition::ALL_GPU_COMMANDS_COMPLETE, none);
+                    nvnCommandBufferWaitSync(c, scene.sync);
+                }
+            }
+        });
+        assert_eq!([0, 29].map(|n| scene.value(n)), [80, 30 * 80]);
+    };
+    (0..300).for_each(|_| frame());
+    // A submission has a pool of each kind that it uses: samples and times.
+    assert!(pools() <= 2 * 32, "{} query pools for at most 31 submissions in flight", pools());
 }
 
 /// Many reports without a cut of the rendering, and many submissions that count: the queries are recycled.

@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use navin_memory::tracking::MechanismChoice;
 use navin_vulkan::{CHUNKED_FROM, DeviceLocalChoice, ImportChoice};
@@ -81,6 +82,8 @@ pub struct Config {
     pub fast_wake: bool,
     /// Every wait of the guest for a sync is logged, target `navin::waits`.
     pub wait_ledger: bool,
+    /// A submission that the GPU takes longer for is named (B235).
+    pub watchdog: Duration,
     /// What becomes of the process with the device gone.
     pub on_device_loss: DeviceLoss,
     /// How the guest's writes into pools are noticed.
@@ -98,6 +101,9 @@ pub struct Config {
     /// Things worth a line in the log: variables that look like settings and are none.
     pub notes: Vec<String>,
 }
+
+/// What a submission may take before it is named (B235).
+const WATCHDOG: Duration = Duration::from_secs(10);
 
 impl Default for Config {
     fn default() -> Self {
@@ -117,6 +123,7 @@ impl Default for Config {
             display_hz: None,
             fast_wake: true,
             wait_ledger: false,
+            watchdog: WATCHDOG,
             on_device_loss: DeviceLoss::End,
             tracking: MechanismChoice::Auto,
             import: ImportChoice::Auto,
@@ -207,6 +214,12 @@ pub const KEYS: &[Key] = &[
         in_file: true,
     },
     Key { name: "wait_ledger", expects: "true or false", about: "log every wait for a sync", in_file: true },
+    Key {
+        name: "watchdog_s",
+        expects: "a whole number of seconds from 1",
+        about: "name a submission that the GPU takes longer for",
+        in_file: true,
+    },
     Key {
         name: "on_device_loss",
         expects: "end or go_on",
@@ -458,6 +471,7 @@ impl Config {
             "display_hz" => self.display_hz = Some(parse_count(text).ok_or_else(bad)?),
             "fast_wake" => self.fast_wake = parse_bool(text).ok_or_else(bad)?,
             "wait_ledger" => self.wait_ledger = parse_bool(text).ok_or_else(bad)?,
+            "watchdog_s" => self.watchdog = Duration::from_secs(parse_count(text).ok_or_else(bad)?),
             "on_device_loss" => {
                 self.on_device_loss = match text {
                     "end" => DeviceLoss::End,
@@ -586,6 +600,7 @@ log_mappings = true
             display_hz: None,
             fast_wake: true,
             wait_ledger: false,
+            watchdog: WATCHDOG,
             on_device_loss: DeviceLoss::End,
             tracking: MechanismChoice::Mprotect,
             import: ImportChoice::DmaBuf,

@@ -112,17 +112,21 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, _context: *mut li
     }
 }
 
+/// The longest line.
+#[cfg(unix)]
+const LINE_BYTES: usize = 320;
+
 /// A line put together without memory from anywhere.
 #[cfg(unix)]
 struct Line {
-    bytes: [u8; 320],
+    bytes: [u8; LINE_BYTES],
     length: usize,
 }
 
 #[cfg(unix)]
 impl Default for Line {
     fn default() -> Self {
-        Self { bytes: [0; 320], length: 0 }
+        Self { bytes: [0; LINE_BYTES], length: 0 }
     }
 }
 
@@ -166,8 +170,8 @@ mod tests {
         line.text(" ");
         line.number(0xdead_beef, 16);
         assert_eq!(line.bytes(), b"0 deadbeef");
-        line.text(&"x".repeat(200));
-        assert_eq!(line.bytes().len(), 128);
+        line.text(&"x".repeat(2 * LINE_BYTES));
+        assert_eq!(line.bytes().len(), LINE_BYTES);
     }
 
     /// Not a test: what the next one starts as a process of its own.

@@ -16,6 +16,16 @@ pub fn resume() {
     driver::resume();
 }
 
+/// Has the next `count` submissions fail for memory, for tests of that: false without a device.
+#[doc(hidden)]
+pub fn fail_submissions(count: u32) -> bool {
+    let driver = driver::get();
+    if let Some(driver) = driver {
+        driver.health.fail_next(count);
+    }
+    driver.is_some()
+}
+
 /// What happens when the Vulkan driver says that the device is lost, for tests of it: false without a device.
 #[doc(hidden)]
 pub fn lose_device() -> bool {

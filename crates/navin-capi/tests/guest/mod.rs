@@ -131,22 +131,27 @@ impl Guest {
         let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").to_owned());
         let folder = format!("{package}/../../tests/corpus/bin");
         let read = |name: &str, part: &str| std::fs::read(format!("{folder}/{name}.{part}")).unwrap();
+        let stages: Vec<_> = names.iter().map(|name| (read(name, "code"), read(name, "control"))).collect();
+        self.program_of(&stages)
+    }
+
+    /// A program of these stages: code and control section of each.
+    pub fn program_of(&mut self, stages: &[(Vec<u8>, Vec<u8>)]) -> *mut NVNprogram {
         // SAFETY: as in `new`; the code fits its pool.
         unsafe {
             let program = object();
             assert_eq!(nvnProgramInitialize(program, self.device), NVN_TRUE);
             let base = nvnMemoryPoolGetBufferAddress(self.code.0);
-            let stages: Vec<NVNshaderData> = names
+            let stages: Vec<NVNshaderData> = stages
                 .iter()
-                .map(|name| {
-                    let (code, control) = (read(name, "code"), read(name, "control"));
+                .map(|(code, control)| {
                     let at = self.code.2;
                     self.code.2 += code.len().next_multiple_of(4096);
                     assert!(self.code.2 <= CODE_BYTES);
                     self.code.1.add(at).copy_from_nonoverlapping(code.as_ptr(), code.len());
                     NVNshaderData {
                         data: base + at as u64,
-                        control: GuestPtr::from_host(control.leak().as_ptr().cast()),
+                        control: GuestPtr::from_host(control.clone().leak().as_ptr().cast()),
                     }
                 })
                 .collect();

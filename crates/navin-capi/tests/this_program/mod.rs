@@ -21,3 +21,20 @@ pub fn command() -> Command {
         None => Command::new(path()),
     }
 }
+
+/// Set in a process that [`alone`] started.
+pub const CHILD: &str = "TEST_NVN_CHILD";
+
+/// Whether this process was started by a test of this program.
+pub fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Runs one test of this program in a process of its own, with settings.
+pub fn alone(test: &str, settings: &[(&str, &str)]) {
+    let mut command = command();
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, "1");
+    let output = command.envs(settings.iter().copied()).output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}");
+}

@@ -17,8 +17,6 @@ use crate::driver::Driver;
 
 /// How long a wait for the timeline sleeps at a time: a device that was given up is noticed within it.
 const SLICE: Duration = Duration::from_millis(100);
-/// A submission that takes longer is named (B235).
-const WATCHDOG: Duration = Duration::from_secs(10);
 
 /// The CPU's part of one submission.
 #[derive(Default)]
@@ -125,7 +123,7 @@ impl Driver {
 
     /// Waits for the oldest submission, publishes it, and so on. Ends with the device.
     pub(crate) fn completion_thread(&'static self) {
-        let mut watchdog = Watchdog::new(WATCHDOG);
+        let mut watchdog = Watchdog::new(self.config.watchdog);
         while let Some(ticket) = self.completions.oldest() {
             match self.wait(ticket, Some(SLICE)) {
                 Ok(true) => self.publish(ticket),
@@ -249,6 +247,17 @@ impl Driver {
         if let Err(e) = spawned {
             tracing::error!("no thread to end the process with ({e}): it goes on without a device");
         }
+    }
+
+    /// A command buffer for the next submission.
+    ///
+    /// # Errors
+    /// Out of memory, or the device is gone.
+    pub(crate) fn begin(&self) -> Result<Box<navin_vulkan::Encoder>, navin_vulkan::QueueError> {
+        if self.health.fails() {
+            return Err(navin_vulkan::vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
+        }
+        self.context.queue().begin()
     }
 
     /// Submissions that wait for their end, for the counters.

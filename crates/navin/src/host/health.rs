@@ -17,6 +17,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Health {
     lost: AtomicBool,
     memory_failures: AtomicU32,
+    /// Submissions that are to fail for memory, for tests.
+    to_fail: AtomicU32,
 }
 
 /// Why nothing runs any more.
@@ -52,6 +54,17 @@ impl Health {
             _ => return None,
         };
         (!self.lost.swap(true, Ordering::AcqRel)).then_some(end)
+    }
+
+    /// Has the next `count` submissions fail for memory.
+    pub(crate) fn fail_next(&self, count: u32) {
+        self.to_fail.store(count, Ordering::Release);
+    }
+
+    /// Whether the submission that begins is to fail.
+    pub(crate) fn fails(&self) -> bool {
+        self.to_fail.load(Ordering::Relaxed) > 0
+            && self.to_fail.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1)).is_ok()
     }
 
     /// Whether nothing runs any more.

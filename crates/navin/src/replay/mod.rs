@@ -191,7 +191,7 @@ impl Replayer {
         driver.pools.tracking.fetch();
         driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
         self.residency.collect(driver, driver.context.queue().completed());
-        let encoder = match driver.context.queue().begin() {
+        let encoder = match driver.begin() {
             Ok(encoder) => encoder,
             Err(e) => {
                 fault!("B644", "a submission could not be recorded ({e}): its commands are left out");
