@@ -70,11 +70,6 @@ fn fill(frame: &Frame, random: &mut Random) {
     let mut at = [0, 48, 96][random.below(3)].min(count);
     while at < count {
         let row = ROWS[random.below(ROWS.len())];
-        // What an indirect draw draws is in the GPU's memory, where nothing can bound it: garbage there is the
-        // watchdog's (B235).
-        if row.name.contains("Indirect") {
-            continue;
-        }
         let most = row.max_tail.min(row.min_tail + 4);
         let run = row.min_tail + random.below(most - row.min_tail + 1);
         let length = (row.head_bytes + run * row.tail_bytes) / 4;

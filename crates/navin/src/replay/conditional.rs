@@ -37,7 +37,7 @@ impl Piece<'_> {
         };
         let equal = mode == IF_EQUAL;
         if self.landed(address)
-            && let Some(values) = self.driver.pools.cpu_range(address, SPAN)
+            && let Some(values) = self.driver.pools.shared_range(address, SPAN)
         {
             self.driver.counters.conditions_on_cpu.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             return self.set_render_enable(compare(values.as_ptr()) == equal);
@@ -56,7 +56,9 @@ impl Piece<'_> {
             "B585",
             "the device has no VK_EXT_conditional_rendering: a render condition waits for the work before it"
         );
-        let values = self.finish_earlier_work().then(|| self.driver.pools.cpu_range(address, SPAN)).flatten();
+        let context = &self.driver.context;
+        let values =
+            self.finish_earlier_work().then(|| self.driver.pools.brought_range(context, address, SPAN)).flatten();
         match values {
             Some(values) => self.set_render_enable(compare(values.as_ptr()) == equal),
             None => self.set_render_enable(true),

@@ -8,7 +8,7 @@ use ash::vk;
 use navin_abi::enums::{NVNdrawPrimitive, NVNindexType};
 use navin_abi::fault;
 use navin_command::record::immediate::ElementMode;
-use navin_command::record::limits::{Budget, MAX_DRAWS, Runaway};
+use navin_command::record::limits::{Budget, Runaway};
 use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
 use navin_memory::Lookup;
 use navin_shader::{AttributeType, HandleSource, ImageAccess};
@@ -94,83 +94,6 @@ impl Piece<'_> {
         self.drawn(result);
     }
 
-    /// Draws with arguments in a buffer; `indices` is the index buffer's address for an indexed draw.
-    pub(crate) fn draw_indirect(
-        &mut self,
-        primitive: u8,
-        index: Option<(u8, u64)>,
-        indirect: u64,
-        count: Option<(u64, u32, u32)>,
-    ) {
-        let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
-        if !self.state.render_enable {
-            return;
-        }
-        let mut rewritten = matches!(topology, Topology::Rewritten(..));
-        if let Some((index_type, address)) = index {
-            let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
-            // Vulkan restarts at all ones only.
-            rewritten |= self.odd_restart_index(size).is_some();
-            // How many indices the arguments name is not known here: everything up to the pool's end.
-            if !rewritten && self.bind_indices(address, u64::MAX, (kind, size)).is_none() {
-                return;
-            }
-        }
-        let arguments: u64 = if index.is_some() { 20 } else { 16 };
-        let (draws, stride) = count.map_or((1, 0), |(_, draws, stride)| (draws.min(MAX_DRAWS), stride));
-        if draws > 1 && (u64::from(stride) < arguments || !stride.is_multiple_of(4)) {
-            fault!(
-                key = stride,
-                "",
-                "an indirect draw whose arguments are {stride} bytes apart and take {arguments}: draw left out"
-            );
-            return;
-        }
-        let bytes = arguments + u64::from(draws.saturating_sub(1)) * u64::from(stride);
-        let Some(range) = self.resolve(Range { address: indirect, size: bytes }, "indirect arguments") else { return };
-        let Some(spare) = range.size.checked_sub(arguments) else {
-            fault!(
-                key = indirect,
-                "B113",
-                "indirect arguments at {indirect:#x} that leave their memory pool: draw left out"
-            );
-            return;
-        };
-        // The most draws is a bound, and may name more than the pool holds.
-        let fitting = 1 + spare / u64::from(stride.max(1));
-        let draws = draws.min(u32::try_from(fitting).unwrap_or(u32::MAX));
-        let counter = match count {
-            None => None,
-            Some((address, ..)) => match self.resolve_whole(Range { address, size: 4 }, "a draw count") {
-                Some(range) => Some(range),
-                None => return,
-            },
-        };
-        if rewritten {
-            let count = count.map(|(address, ..)| address);
-            return self.draw_indirect_on_cpu(primitive, index, indirect, draws, stride, count);
-        }
-        if !self.prepare_draw(topology) {
-            return;
-        }
-        let result = match (counter, index.is_some()) {
-            (None, false) => self.encoder.draw_indirect(range.buffer, range.offset, 1, 16),
-            (None, true) => self.encoder.draw_indexed_indirect(range.buffer, range.offset, 1, 20),
-            (Some(count), false) => {
-                self.encoder.draw_indirect_count(range.buffer, range.offset, count.buffer, count.offset, draws, stride)
-            }
-            (Some(count), true) => self.encoder.draw_indexed_indirect_count(
-                range.buffer,
-                range.offset,
-                count.buffer,
-                count.offset,
-                draws,
-                stride,
-            ),
-        };
-        self.drawn(result);
-    }
-
     /// Runs the compute program.
     pub(crate) fn dispatch(&mut self, groups: [u32; 3]) {
         if !self.affords(|budget| budget.dispatch(groups)) || groups.contains(&0) || !self.prepare_dispatch() {
@@ -179,17 +102,6 @@ impl Piece<'_> {
         let [x, y, z] = groups;
         let result = self.encoder.dispatch(x, y, z);
         self.drawn(result);
-    }
-
-    /// Runs the compute program with group counts from a buffer.
-    pub(crate) fn dispatch_indirect(&mut self, address: u64) {
-        let Some(range) = self.resolve_whole(Range { address, size: 12 }, "indirect dispatch arguments") else {
-            return;
-        };
-        if self.prepare_dispatch() {
-            let result = self.encoder.dispatch_indirect(range.buffer, range.offset);
-            self.drawn(result);
-        }
     }
 
     /// Whether the piece may ask this of the GPU (B225: command memory can hold any count); a fault line if not.
@@ -213,7 +125,7 @@ impl Piece<'_> {
     }
 
     /// Binds an index buffer; how many indices of `size` bytes there are, up to `bytes` and the pool's end.
-    fn bind_indices(&mut self, address: u64, bytes: u64, (kind, size): (vk::IndexType, u64)) -> Option<u32> {
+    pub(super) fn bind_indices(&mut self, address: u64, bytes: u64, (kind, size): (vk::IndexType, u64)) -> Option<u32> {
         let range = self.resolve(Range { address, size: bytes }, "an index buffer")?;
         if !range.offset.is_multiple_of(size) {
             fault!(
@@ -228,7 +140,7 @@ impl Piece<'_> {
     }
 
     /// The index that restarts primitives, where it is not the one that Vulkan has for indices of this size.
-    fn odd_restart_index(&self, size: u64) -> Option<u32> {
+    pub(super) fn odd_restart_index(&self, size: u64) -> Option<u32> {
         let all_ones = u32::MAX >> (32 - 8 * size.min(4) as u32);
         self.state.primitive_restart.filter(|index| *index != all_ones)
     }
@@ -344,7 +256,7 @@ impl Piece<'_> {
         true
     }
 
-    fn prepare_dispatch(&mut self) -> bool {
+    pub(super) fn prepare_dispatch(&mut self) -> bool {
         if !self.state.render_enable {
             return false;
         }

@@ -14,6 +14,7 @@ mod draw;
 mod draw_texture;
 mod fixed;
 pub(crate) mod images;
+mod indirect;
 pub(crate) mod position;
 pub(crate) mod present;
 pub(crate) mod reports;

@@ -1,12 +1,7 @@
 //! Draws that Vulkan has no form for, made of indices that the CPU writes: quads, quad strips, line loops, restart at
-//! other indices than all ones; and their indirect forms, whose arguments the CPU then has to read.
-//!
-//! Arguments in a buffer may be the GPU's: an indirect draw that is rewritten has everything before it submitted and
-//! waited for. No engine is known to draw quads indirectly in its frames, so it is right and slow.
+//! other indices than all ones.
 
 use navin_abi::fault;
-use navin_command::record::immediate::ElementMode;
-use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
 use navin_vulkan::IndexBuffer;
 
 use super::Piece;
@@ -15,10 +10,6 @@ use ash::vk;
 
 /// Most vertices of a primitive that has to be rewritten: a draw of more is cut, not the process's memory filled.
 pub(super) const REWRITE_LIMIT: u32 = 1 << 24;
-
-/// Arguments of indirect draws, in words: `VkDrawIndirectCommand` has the first four in another order.
-const ARRAY_WORDS: usize = 4;
-const ELEMENT_WORDS: usize = 5;
 
 impl Piece<'_> {
     /// Draws with indices that were made here.
@@ -66,56 +57,6 @@ impl Piece<'_> {
             2 => bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect(),
             _ => bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
         })
-    }
-
-    /// Draws what `draws` arguments at `arguments` say, `stride` bytes apart, as the CPU reads them; `index` is type
-    /// and address of the index buffer, `count` the address of the number of draws, if a buffer holds it.
-    pub(super) fn draw_indirect_on_cpu(
-        &mut self,
-        primitive: u8,
-        index: Option<(u8, u64)>,
-        arguments: u64,
-        draws: u32,
-        stride: u32,
-        count: Option<u64>,
-    ) {
-        if !self.finish_earlier_work() {
-            return;
-        }
-        let draws = match count {
-            None => draws,
-            Some(address) => draws.min(self.driver.pools.read_word(address).unwrap_or(0)),
-        };
-        let words = if index.is_some() { ELEMENT_WORDS } else { ARRAY_WORDS };
-        for draw in 0..draws {
-            let address = arguments + u64::from(draw) * u64::from(stride);
-            let Some(memory) = self.driver.pools.cpu_range(address, words as u64 * 4) else { return };
-            // SAFETY: `cpu_range` gives a range inside a live pool's storage; its words may be anything.
-            let word = |n: usize| unsafe { memory.cast::<u32>().add(n).read_unaligned() };
-            match index {
-                None => {
-                    let draw = DrawArraysInstanced {
-                        count: word(0),
-                        instance_count: word(1),
-                        first: word(2),
-                        base_instance: word(3),
-                    };
-                    self.draw_arrays(primitive, &draw);
-                }
-                Some((kind, buffer)) => {
-                    let mode = ElementMode::new(primitive, kind);
-                    let size = super::convert::index_type(navin_abi::enums::NVNindexType(kind.into())).1;
-                    let draw = DrawElementsInstanced {
-                        count: word(0),
-                        instance_count: word(1),
-                        index_buffer: buffer.wrapping_add(u64::from(word(2)) * size).into(),
-                        base_vertex: word(3) as i32,
-                        base_instance: word(4),
-                    };
-                    self.draw_elements(mode, &draw);
-                }
-            }
-        }
     }
 }
 

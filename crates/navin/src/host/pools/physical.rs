@@ -115,6 +115,11 @@ impl Physical {
         Ok(buffer)
     }
 
+    /// Whether the GPU has other bytes than the storage: the pool lives in device memory.
+    pub(crate) fn in_device_memory(&self) -> bool {
+        self.whole.get().and_then(Option::as_ref).is_some_and(|buffer| buffer.kind() == StorageKind::DeviceLocal)
+    }
+
     /// Brings what the GPU wrote into a pool in device memory to the storage, for the CPU's part of Navin to read.
     pub(super) fn bring(&self, context: &Arc<Context>, offset: u64, size: u64) {
         let Some(Some(buffer)) = self.whole.get() else { return };

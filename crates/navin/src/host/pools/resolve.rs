@@ -97,6 +97,31 @@ impl Pools {
         })
     }
 
+    /// As [`cpu_range`](Self::cpu_range), where the bytes that the GPU has are the very same: `None` too for a pool in
+    /// device memory (and for pieces of several pools, which may be).
+    pub(crate) fn shared_range(&self, address: u64, size: u64) -> Option<NonNull<u8>> {
+        self.space.resolve(address, size, |found| {
+            let memory = found.memory().filter(|memory| memory.remaining >= size)?;
+            let entry = self.entry(memory.pool)?;
+            let physical = entry.physical().filter(|physical| !physical.in_device_memory())?;
+            physical.host(memory.offset, size)
+        })
+    }
+
+    /// As [`cpu_range`](Self::cpu_range), with what the GPU wrote into a pool in device memory brought there. Waits for
+    /// the GPU.
+    pub(crate) fn brought_range(&self, context: &Arc<Context>, address: u64, size: u64) -> Option<NonNull<u8>> {
+        self.space.resolve(address, size, |found| {
+            if let Some(memory) = found.memory()
+                && let Some(entry) = self.entry(memory.pool)
+                && let Some(physical) = entry.physical()
+            {
+                physical.bring(context, memory.offset, size.min(memory.remaining));
+            }
+        });
+        self.cpu_range(address, size)
+    }
+
     /// The 32-bit word at a GPU address, as an event holds it.
     pub(crate) fn read_word(&self, address: u64) -> Option<u32> {
         Some(self.word(address)?.load(Ordering::Acquire))
