@@ -29,6 +29,11 @@ NAVIN_API const char* navin_version(void);
  * A null pointer stays null whatever the base. */
 NAVIN_API void navin_set_base(void* base);
 
+/* Says which console the guest was built for: 1, the initial value, or 2 (NVN2: the API revision that
+ * nvnDeviceGetInteger answers and the order of bytes in textures). Call it before the guest's nvnDeviceInitialize.
+ * Returns 1, or 0 for another number, which changes nothing. The setting `generation` wins over it. */
+NAVIN_API int navin_set_generation(uint32_t generation);
+
 /* ---- Guest memory ----
  *
  * Memory pools take any memory. From memory that lies in a memfd Navin makes a second mapping for the GPU, so that

@@ -21,6 +21,20 @@ pub extern "C" fn navin_set_base(base: *mut c_void) {
     navin_abi::guest::set_base(base as usize);
 }
 
+/// Says which console the guest was built for: 1, the initial value, or 2 (NVN2, whose textures have an order of their
+/// own). To be called before the guest's `nvnDeviceInitialize`. 1, or 0 for another number, which changes nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn navin_set_generation(generation: u32) -> c_int {
+    use navin_abi::device_info::Generation;
+    let generation = match generation {
+        1 => Generation::X1,
+        2 => Generation::Nvn2,
+        _ => return 0,
+    };
+    navin::entry::device::set_generation(generation);
+    1
+}
+
 /// Stops all GPU work: returns when nothing runs on the GPU and nothing will until [`navin_resume`]. See
 /// [`navin::lifecycle::suspend`]. 1, or 0 when work already with the GPU had not ended after a few seconds.
 #[unsafe(no_mangle)]

@@ -315,6 +315,11 @@ impl Context {
         probe::probe_protection(self)
     }
 
+    /// Whether the device is a CPU.
+    pub fn is_cpu(&self) -> bool {
+        self.identity.kind == vk::PhysicalDeviceType::CPU
+    }
+
     /// Whether pools without CPU access are made in device-local memory.
     pub fn device_local_pools(&self) -> bool {
         match self.device_local {

@@ -48,6 +48,18 @@ pub enum ConstantLayoutChoice {
     Corpus,
 }
 
+/// Who copies between textures' storage and images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TilingChoice {
+    /// The GPU where it sees the storage, unless it is a CPU itself.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU where it sees the storage.
+    Gpu,
+}
+
 /// The driver's settings. [`Config::load`] reads them; [`Config::default`] is a run without limit that writes no
 /// frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +108,10 @@ pub struct Config {
     pub chunked_from: u64,
     /// Each request of `nvnMemoryPoolMapVirtual` is logged (B113).
     pub log_mappings: bool,
+    /// Who copies between textures' storage and images.
+    pub tiling: TilingChoice,
+    /// The console generation that guests were built for, 1 or 2; `None`: what the embedder says, else 1 (B305).
+    pub generation: Option<u32>,
     /// File descriptor of the pipe on which the driver writes its status lines (see [`crate::status`]).
     pub status_fd: Option<i32>,
     /// Things worth a line in the log: variables that look like settings and are none.
@@ -130,6 +146,8 @@ impl Default for Config {
             device_local: DeviceLocalChoice::Auto,
             chunked_from: CHUNKED_FROM,
             log_mappings: false,
+            tiling: TilingChoice::Auto,
+            generation: None,
             status_fd: None,
             notes: Vec::new(),
         }
@@ -254,6 +272,18 @@ pub const KEYS: &[Key] = &[
         name: "log_mappings",
         expects: "true or false",
         about: "log each mapping of a virtual memory pool",
+        in_file: true,
+    },
+    Key {
+        name: "tiling",
+        expects: "auto, cpu or gpu",
+        about: "who copies between textures in memory and the GPU's images",
+        in_file: true,
+    },
+    Key {
+        name: "generation",
+        expects: "auto, 1 or 2",
+        about: "the console generation that guests were built for",
         in_file: true,
     },
     Key { name: "status_fd", expects: "an open file descriptor", about: "where status lines go", in_file: false },
@@ -512,6 +542,22 @@ impl Config {
                 }
             }
             "log_mappings" => self.log_mappings = parse_bool(text).ok_or_else(bad)?,
+            "tiling" => {
+                self.tiling = match text {
+                    "auto" => TilingChoice::Auto,
+                    "cpu" => TilingChoice::Cpu,
+                    "gpu" => TilingChoice::Gpu,
+                    _ => return Err(bad()),
+                }
+            }
+            "generation" => {
+                self.generation = match text {
+                    "auto" => None,
+                    "1" => Some(1),
+                    "2" => Some(2),
+                    _ => return Err(bad()),
+                }
+            }
             "status_fd" => self.status_fd = Some(text.parse().ok().filter(|fd| *fd >= 0).ok_or_else(bad)?),
             _ => return Err(bad()),
         }
@@ -578,6 +624,8 @@ tracking = \"mprotect\"
 device_local = \"never\"
 chunk_mb = 64
 log_mappings = true
+tiling = \"gpu\"
+generation = 2
 \
              without = \"VK_EXT_a, VK_EXT_b\"
 ",
@@ -607,6 +655,8 @@ log_mappings = true
             device_local: DeviceLocalChoice::Never,
             chunked_from: 64 << 20,
             log_mappings: true,
+            tiling: TilingChoice::Gpu,
+            generation: Some(2),
             status_fd: None,
             notes: vec![],
         };

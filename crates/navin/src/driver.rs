@@ -285,6 +285,8 @@ impl Driver {
             "texture_uploads": get(&c.texture_uploads),
             "texture_upload_bytes": get(&c.texture_upload_bytes),
             "texture_refills": get(&c.texture_refills),
+            "texture_gpu_fills": get(&c.gpu_fills),
+            "texture_gpu_stores": get(&c.gpu_stores),
             "memory": self.pools.report(&self.context),
             "live": {
                 "pools": pools,
@@ -346,6 +348,10 @@ pub(crate) struct Counters {
     pub(crate) wait_time: Histogram,
     /// Uploads of textures that had been uploaded before.
     pub(crate) texture_refills: AtomicU64,
+    /// Uploads by the GPU alone.
+    pub(crate) gpu_fills: AtomicU64,
+    /// Images stored to guest memory by the GPU alone.
+    pub(crate) gpu_stores: AtomicU64,
     encoder: Mutex<EncoderCounters>,
 }
 

@@ -110,6 +110,14 @@ impl ChunkedImport {
         self.chunks.lock().find(offset, self.clip(offset, size)?)
     }
 
+    /// As [`ChunkedImport::find`], where the chunk is the storage's own memory and no copy of it.
+    pub fn find_shared(&self, offset: u64, size: u64) -> Option<BufferRange> {
+        let chunks = self.chunks.lock();
+        let chunk = chunks.plan.covering(offset, offset.checked_add(size)?)?;
+        let shared = chunks.imports.get(&chunk.id).is_some_and(PoolBuffer::shares_storage);
+        shared.then(|| chunks.range(chunk, offset, size))?
+    }
+
     /// Number of chunks and their bytes. Makes nothing (B652).
     pub fn totals(&self) -> (usize, u64) {
         let chunks = self.chunks.lock();

@@ -28,6 +28,13 @@ pub fn identify_guest(generation: Generation, api_version: Option<(u16, u16)>) {
     GUEST.store(nvn2 | version, Ordering::Release);
 }
 
+/// Says which console the guest was built for, and leaves the version as it is.
+pub fn set_generation(generation: Generation) {
+    let nvn2 = u64::from(generation == Generation::Nvn2);
+    // The closure never gives `None`.
+    let _ = GUEST.fetch_update(Ordering::AcqRel, Ordering::Acquire, |packed| Some(packed & !1 | nvn2));
+}
+
 fn guest() -> (Generation, Option<(i32, i32)>) {
     let packed = GUEST.load(Ordering::Acquire);
     let generation = if packed & 1 != 0 { Generation::Nvn2 } else { Generation::X1 };
@@ -64,6 +71,11 @@ pub(crate) extern "C" fn nvnDeviceInitialize(device: *mut NVNdevice, builder: *c
     if !host::device::open() {
         return NVN_FALSE;
     }
+    // Decided here, once, for whatever differs between the generations (B305); the settings win over the embedder.
+    if let Some(generation) = host::device::configured_generation() {
+        set_generation(generation);
+    }
+    host::device::set_generation(guest().0);
     let record = DeviceRecord::new(flags);
     host::device::set_window_origin(record.window_origin);
     host::device::set_depth_mode(record.depth_mode);

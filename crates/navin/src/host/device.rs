@@ -1,5 +1,7 @@
 //! `NVNdevice`: every device object shares the process's one driver.
 
+use navin_abi::device_info::Generation;
+use navin_texture::GobOrder;
 use navin_vulkan::clock;
 
 use crate::driver;
@@ -7,6 +9,25 @@ use crate::driver;
 /// Opens the driver; false when this machine has no usable Vulkan device.
 pub(crate) fn open() -> bool {
     driver::open().is_some()
+}
+
+/// The generation that the settings name, whatever the embedder says.
+pub(crate) fn configured_generation() -> Option<Generation> {
+    Some(match driver::get()?.config.generation? {
+        2 => Generation::Nvn2,
+        _ => Generation::X1,
+    })
+}
+
+/// The guest's generation, for everything that differs in textures (B305).
+pub(crate) fn set_generation(generation: Generation) {
+    if let Some(driver) = driver::get() {
+        let order = match generation {
+            Generation::X1 => GobOrder::TegraX1,
+            Generation::Nvn2 => GobOrder::Successor,
+        };
+        driver.textures.set_order(order);
+    }
 }
 
 /// `NVNwindowOriginMode` from now on.

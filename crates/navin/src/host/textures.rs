@@ -30,6 +30,8 @@ pub(crate) struct Texture {
     pub(crate) target: Target,
     pub(crate) format: &'static FormatInfo,
     pub(crate) layout: Layout,
+    /// The console's order of GOBs (B305).
+    pub(crate) order: GobOrder,
     /// GPU address of the storage.
     pub(crate) address: u64,
     /// The guest's storage was written by the CPU after the image was filled from it.
@@ -111,6 +113,8 @@ pub(crate) struct Textures {
     /// Moves whenever the guest has written some texture's storage.
     writes: AtomicU64,
     live: RwLock<HashMap<u64, Arc<Texture>>>,
+    /// Whether the guest was built for the successor, whose GOBs have an order of their own (B305).
+    successor: AtomicBool,
     /// Finalized ones that recorded commands or descriptors may still name (B207); without images.
     finalized: Mutex<HashMap<u64, Arc<Texture>>>,
 }
@@ -129,6 +133,15 @@ pub(crate) fn layout_input(desc: &TextureDesc) -> Option<LayoutInput> {
 }
 
 impl Textures {
+    /// The order of GOBs of textures made from now on: decided once, when the guest opens its device (B305).
+    pub(crate) fn set_order(&self, order: GobOrder) {
+        self.successor.store(order == GobOrder::Successor, Ordering::Release);
+    }
+
+    fn order(&self) -> GobOrder {
+        if self.successor.load(Ordering::Acquire) { GobOrder::Successor } else { GobOrder::TegraX1 }
+    }
+
     /// A texture over its storage; 0 when there is no such texture.
     pub(crate) fn create(&self, desc: &TextureDesc, pool_address: u64) -> u64 {
         let Some(input) = layout_input(desc) else {
@@ -162,6 +175,7 @@ impl Textures {
             target: input.target,
             format: input.format,
             layout,
+            order: self.order(),
             address: pool_address.wrapping_add(desc.offset),
             storage_written: AtomicBool::new(false),
             finalized: AtomicBool::new(false),
@@ -331,7 +345,7 @@ pub(crate) fn write_texels(
         let level = &texture.layout.levels[texels.level];
         let mut written = false;
         bytes.update(range, |storage| {
-            written = tile(storage, level, GobOrder::TegraX1, texels.region, from, pitch).is_ok();
+            written = tile(storage, level, texture.order, texels.region, from, pitch).is_ok();
         });
         if !written {
             return false;
@@ -363,7 +377,7 @@ pub(crate) fn read_texels(
         let Some(range) = texture.part(texels.level as u32, layer) else { return false };
         let to = &mut rows[n * pitch.slice..n * pitch.slice + layer_bytes];
         let level = &texture.layout.levels[texels.level];
-        if untile(to, pitch, &bytes.read(range), level, GobOrder::TegraX1, texels.region).is_err() {
+        if untile(to, pitch, &bytes.read(range), level, texture.order, texels.region).is_err() {
             return false;
         }
     }

@@ -22,10 +22,10 @@ use ash::vk;
 use navin_abi::fault;
 use navin_memory::tracking::Stamp;
 use navin_texture::swizzle::Pitch;
-use navin_texture::{GobOrder, LevelLayout, Region, TextureFlags, tile, untile};
-use navin_vulkan::{Access, Encoder, Image, Readback};
+use navin_texture::{LevelLayout, Region, TextureFlags, tile, untile};
+use navin_vulkan::{Access, Encoder, Image, Readback, tiling};
 
-use super::images;
+use super::{images, tiling as on_gpu};
 use crate::driver::Driver;
 use crate::host::pools::bytes::Bytes;
 use crate::host::textures::{Content, Filled, Texture, Watched};
@@ -101,6 +101,11 @@ pub(crate) fn store(driver: &Driver, texture: &Arc<Texture>) {
         return;
     }
     let Some(bytes) = texture.bytes(driver) else { return };
+    if on_gpu::store(driver, texture, image, &bytes) {
+        *filled = watched(driver, &bytes, texture.layout.size);
+        *gpu_written = false;
+        return;
+    }
     match read_back(driver, texture, image) {
         Ok(levels) => {
             bytes.update(0..texture.layout.size, |storage| store_levels(texture, &levels, storage));
@@ -128,7 +133,7 @@ fn store_levels(texture: &Texture, levels: &[Vec<u8>], storage: &mut [u8]) {
             let Some(offset) = texture.layout.offset(index as u32, layer) else { continue };
             let region = Region::whole(level);
             let pitch = Pitch::packed(level, &region);
-            if let Err(e) = tile(&mut storage[offset as usize..], level, GobOrder::TegraX1, region, rows, pitch) {
+            if let Err(e) = tile(&mut storage[offset as usize..], level, texture.order, region, rows, pitch) {
                 fault!(
                     key = texture.serial,
                     "B403",
@@ -203,8 +208,13 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
         clear(driver, encoder, texture, image);
         return Filled::Unwatched;
     };
-    bytes.bring(&driver.context, 0..size);
     let filled = watched(driver, &bytes, size);
+    if on_gpu::fill(driver, encoder, texture, image, &bytes, &tiling::Part::all(&texture.layout)) {
+        driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
+        driver.counters.texture_upload_bytes.fetch_add(size, Ordering::Relaxed);
+        return filled;
+    }
+    bytes.bring(&driver.context, 0..size);
     let storage = bytes.read(0..size);
     if !bytes.cpu_writes() && storage.iter().all(|byte| *byte == 0) {
         clear(driver, encoder, texture, image);
@@ -271,7 +281,7 @@ fn refresh(
             *known = (stamp, hash);
         }
     }
-    let mut filling = false;
+    let mut news = Vec::new();
     for_each_part(texture, |number, part| {
         let inside = part.range.start.max(own.start)..part.range.end.min(own.end);
         let stamp = watched.parts.as_ref().map_or(watched.stamp, |parts| parts[number]);
@@ -282,19 +292,25 @@ fn refresh(
         if !written {
             return;
         }
-        if !filling {
-            encoder.barrier(Access::All, Access::Transfer);
-            filling = true;
-        }
         if !inside.is_empty() {
             let stamp = bytes.watch(inside);
             let all = texture.layout.levels.len() * texture.layers() as usize;
             watched.parts.get_or_insert_with(|| vec![watched.stamp; all].into())[number] = stamp;
         }
-        upload(driver, encoder, texture, image, &part, &bytes.read(part.range.clone()));
+        news.push(part);
     });
-    if filling {
-        encoder.barrier(Access::Transfer, Access::All);
+    if !news.is_empty() {
+        let parts: Vec<_> = news.iter().filter_map(|part| part.for_gpu(texture)).collect();
+        if on_gpu::fill(driver, encoder, texture, image, &bytes, &parts) {
+            let bytes: u64 = news.iter().map(|part| part.level.size).sum();
+            driver.counters.texture_upload_bytes.fetch_add(bytes, Ordering::Relaxed);
+        } else {
+            encoder.barrier(Access::All, Access::Transfer);
+            for part in &news {
+                upload(driver, encoder, texture, image, part, &bytes.read(part.range.clone()));
+            }
+            encoder.barrier(Access::Transfer, Access::All);
+        }
         driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
         driver.counters.texture_refills.fetch_add(1, Ordering::Relaxed);
     }
@@ -316,8 +332,15 @@ struct Part<'a> {
     range: Range<u64>,
 }
 
+impl Part<'_> {
+    /// The same in the terms of [`tiling`].
+    fn for_gpu(&self, texture: &Texture) -> Option<tiling::Part> {
+        Some(tiling::Part { first_layer: self.layer, layers: 1, ..tiling::Part::level(&texture.layout, self.index)? })
+    }
+}
+
 /// Calls `each` for every level of every layer that has a place in storage, with its number.
-fn for_each_part(texture: &Texture, mut each: impl FnMut(usize, Part<'_>)) {
+fn for_each_part<'a>(texture: &'a Texture, mut each: impl FnMut(usize, Part<'a>)) {
     let mut number = 0;
     for (index, level) in (0..).zip(&texture.layout.levels) {
         for layer in 0..texture.layers() {
@@ -382,7 +405,7 @@ fn upload(
     // SAFETY: the slice is `size` bytes of mapped memory, valid until the submission.
     let linear = unsafe { std::slice::from_raw_parts_mut(slice.ptr, size as usize) };
     let pitch = Pitch { row: row as usize, slice: (row * u64::from(level.rows)) as usize };
-    if let Err(e) = untile(linear, pitch, storage, level, GobOrder::TegraX1, Region::whole(level)) {
+    if let Err(e) = untile(linear, pitch, storage, level, texture.order, Region::whole(level)) {
         fault!(key = texture.serial, "", "texture {}: level {index} cannot be read ({e})", texture.serial);
         return;
     }

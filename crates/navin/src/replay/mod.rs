@@ -22,6 +22,7 @@ mod residency;
 mod rewrite;
 mod shader_state;
 pub(crate) mod state;
+mod tiling;
 mod transfer;
 mod unsupported;
 

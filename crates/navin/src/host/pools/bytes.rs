@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use navin_memory::tracking::Stamp;
 use navin_memory::{PoolId, SMALL_PAGE};
-use navin_vulkan::Context;
+use navin_vulkan::{BufferRange, Context};
 use smallvec::SmallVec;
 
 use super::physical::Physical;
@@ -141,6 +141,14 @@ impl Bytes<'_> {
         }
     }
 
+    /// All `size` bytes as the GPU sees them, for the submission of that number; `None` where it sees a copy, or not all
+    /// of them side by side.
+    pub(crate) fn on_gpu(&self, context: &Arc<Context>, size: u64, submission: u64) -> Option<BufferRange> {
+        let pieces = self.pieces(0..size);
+        let [Piece { source: Some((entry, at)), range }] = &*pieces else { return None };
+        (range.end - range.start == size).then(|| entry.physical()?.on_gpu(context, *at, size, submission))?
+    }
+
     /// The bytes at the begin and at the end that share their pages with others': of the page before the first whole
     /// one, and of the page behind the last. Empty where a page border is.
     pub(crate) fn ends(&self, size: u64) -> (Range<u64>, Range<u64>) {
@@ -184,19 +192,23 @@ impl Bytes<'_> {
         Cow::Owned(bytes)
     }
 
-    /// Has `change` write the bytes of `range`: in place where they lie in one piece, else in a copy that is brought
-    /// back piece by piece.
-    pub(crate) fn update(&self, range: Range<u64>, change: impl FnOnce(&mut [u8])) {
-        let size = (range.end - range.start) as usize;
-        let pieces = self.pieces(range.clone());
-        for piece in &pieces {
-            // Textures that lie there as well shall hear of it.
+    /// Navin is about to write the bytes of `range`: textures that lie there as well shall hear of it.
+    pub(crate) fn announce(&self, range: Range<u64>) {
+        for piece in &self.pieces(range) {
             if let Some((entry, at)) = &piece.source
                 && let Some(physical) = entry.physical()
             {
                 physical.tracked().host_writes(*at, piece.range.end - piece.range.start);
             }
         }
+    }
+
+    /// Has `change` write the bytes of `range`: in place where they lie in one piece, else in a copy that is brought
+    /// back piece by piece.
+    pub(crate) fn update(&self, range: Range<u64>, change: impl FnOnce(&mut [u8])) {
+        let size = (range.end - range.start) as usize;
+        self.announce(range.clone());
+        let pieces = self.pieces(range.clone());
         if let [Piece { source: Some((entry, at)), range: whole }] = &*pieces
             && *whole == range
             && let Some(start) = entry.physical().and_then(|physical| physical.host(*at, size as u64))

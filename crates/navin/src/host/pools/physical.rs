@@ -170,6 +170,30 @@ impl Physical {
         Some(self.whole(context)?.range(offset, size.min(left)))
     }
 
+    /// The range of exactly `size` bytes at `offset`, for the submission of that number, where the GPU's bytes are the
+    /// pool's and no copy of them. Of a large pool only what is imported already: reading a texture once pins nothing
+    /// (B122).
+    pub(super) fn on_gpu(
+        &self,
+        context: &Arc<Context>,
+        offset: u64,
+        size: u64,
+        submission: u64,
+    ) -> Option<BufferRange> {
+        if offset.checked_add(size)? > self.storage.len {
+            return None;
+        }
+        let range = match (&self.chunks, self.whole.get()) {
+            (Some(chunks), None) => chunks.find_shared(offset, size)?,
+            _ => {
+                let buffer = self.whole(context)?;
+                (buffer.kind() != StorageKind::Mirror).then(|| buffer.range(offset, size))?
+            }
+        };
+        self.used_by(submission);
+        (range.size >= size).then_some(range)
+    }
+
     /// The memfd that the storage lies in, if it does.
     pub(super) fn backing(&self) -> Option<&alloc::Backing> {
         self.backing.as_ref()
