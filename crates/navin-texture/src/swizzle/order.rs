@@ -63,15 +63,4 @@ impl<const SUCCESSOR: bool> Offsets<SUCCESSOR> {
         }
         rows
     };
-
-    /// Which piece of which row lies at each 16 bytes of the GOB.
-    pub const PIECES: [(usize, usize); 32] = {
-        let mut pieces = [(0, 0); 32];
-        let mut i = 0;
-        while i < 32 {
-            pieces[(Self::X[i % 4] + Self::Y[i / 4]) / 16] = (i % 4, i / 4);
-            i += 1;
-        }
-        pieces
-    };
 }

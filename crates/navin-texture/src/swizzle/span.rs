@@ -146,6 +146,7 @@ impl Span {
         // Bytes before the first whole GOB, and the columns of whole ones.
         let bytes = self.bytes() * (self.y.1 - self.y.0) * (self.z.1 - self.z.0);
         let stream = bytes >= kernel::STREAM_BYTES;
+        let ahead = blocks.block * kernel::columns_ahead(bytes);
         let first = self.x.0.next_multiple_of(WIDE);
         let last = self.x.1 / WIDE * WIDE;
         for z in self.z.0..self.z.1 {
@@ -168,7 +169,7 @@ impl Span {
                 }
                 if first < last {
                     let columns = (last - first) / WIDE;
-                    let run_of = Run { columns, stride: blocks.block, pitch: self.pitch.row, y, stream };
+                    let run_of = Run { columns, stride: blocks.block, pitch: self.pitch.row, y, stream, ahead };
                     run(gob(first), other + (first - self.x.0), run_of);
                 }
                 if last < self.x.1 {
