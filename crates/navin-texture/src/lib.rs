@@ -13,6 +13,8 @@
 pub mod codec;
 pub mod container;
 pub mod format;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod image;
 pub mod layout;
 pub mod swizzle;

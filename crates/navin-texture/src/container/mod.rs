@@ -14,8 +14,6 @@ mod bytes;
 mod dds;
 mod dxgi;
 mod exr;
-#[doc(hidden)]
-pub mod fuzz;
 mod ktx2;
 mod ktx2_dfd;
 mod png;
@@ -90,18 +88,21 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.extension().eq_ignore_ascii_case(extension))
     }
 
+    /// The bytes that every file of the kind begins with.
+    pub const fn magic(self) -> &'static [u8] {
+        match self {
+            Self::Bntx => b"BNTX",
+            Self::Xtx => xtx::MAGIC,
+            Self::Dds => b"DDS ",
+            Self::Ktx2 => &ktx2::MAGIC,
+            Self::Png => b"\x89PNG\r\n\x1a\n",
+            Self::Exr => &exr::MAGIC,
+        }
+    }
+
     /// The kind that a file's first bytes say.
     pub fn detect(bytes: &[u8]) -> Option<Self> {
-        let starts = |magic: &[u8]| bytes.starts_with(magic);
-        Some(match () {
-            () if starts(b"BNTX") => Self::Bntx,
-            () if starts(xtx::MAGIC) => Self::Xtx,
-            () if starts(b"DDS ") => Self::Dds,
-            () if starts(&ktx2::MAGIC) => Self::Ktx2,
-            () if starts(b"\x89PNG\r\n\x1a\n") => Self::Png,
-            () if starts(&exr::MAGIC) => Self::Exr,
-            () => return None,
-        })
+        Self::ALL.into_iter().find(|kind| bytes.starts_with(kind.magic()))
     }
 
     /// Whether the file holds a single surface: one layer, one level.

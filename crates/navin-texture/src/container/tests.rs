@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::format::Format;
+use crate::fuzz;
 use crate::layout::{PackagedLayout, Target};
 
 fn noise(n: usize, seed: u64) -> Vec<u8> {
@@ -384,6 +385,31 @@ proptest! {
             file.truncate(cut.index(file.len()));
         }
         fuzz::file(&file);
+    }
+
+    #[test]
+    fn any_bytes_behind_a_magic_number_never_panic(
+        which in 0usize..6,
+        bytes in prop::collection::vec(prop_oneof![3 => any::<u8>(), 2 => 0u8..4], 0..600),
+    ) {
+        fuzz::file_of(Kind::ALL[which], &bytes);
+    }
+
+    #[test]
+    fn descriptions_of_raw_data_never_panic(
+        mut head in prop::array::uniform32(any::<u8>()),
+        tail in prop::array::uniform8(any::<u8>()),
+        small in any::<bool>(),
+        data in prop::collection::vec(any::<u8>(), 1..80),
+    ) {
+        if small {
+            // Sizes of a byte and few levels: most of these are textures.
+            for at in [5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19] {
+                head[at] = 0;
+            }
+            (head[2], head[3]) = (1 + head[2] % 7, 1 << (head[3] % 4));
+        }
+        fuzz::description(&[&head[..], &tail, &data].concat());
     }
 }
 
