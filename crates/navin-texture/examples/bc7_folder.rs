@@ -44,7 +44,7 @@ fn block(block: u64, seed: u64) -> u128 {
     let (x, y) = (block % 256, block / 256);
     let noise = (block ^ seed << 20).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mode = if block.is_multiple_of(4) { 0x02 } else { 0x40 };
-    let ends = (x / 4 + seed) % 128 | (y / 4) % 128 << 7 | ((x + y) / 8) % 128 << 14;
+    let ends = ((x / 4 + seed) % 128) | (((y / 4) % 128) << 7) | ((((x + y) / 8) % 128) << 14);
     // End points from bit 7 on; the last 63 bits say where each texel is between them: low bits only.
     mode | u128::from(ends) << 7 | 0x7Fu128 << 49 | u128::from(noise >> 3 & 0x1111_1111_1111_1111) << 66
 }
