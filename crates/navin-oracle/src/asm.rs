@@ -105,6 +105,17 @@ impl Assembler {
 
     /// Control section and GPU program of a compute program with this code.
     pub fn compute(&self, local_size: [u32; 3], shared_bytes: u32, local_bytes: u32) -> (Vec<u8>, Vec<u8>) {
+        self.compute_with(local_size, shared_bytes, local_bytes, &[])
+    }
+
+    /// The same with constant data (bank 1).
+    pub fn compute_with(
+        &self,
+        local_size: [u32; 3],
+        shared_bytes: u32,
+        local_bytes: u32,
+        constants: &[u32],
+    ) -> (Vec<u8>, Vec<u8>) {
         let code = self.code();
         let mut control = vec![0u8; CONTROL_BYTES];
         let mut put = |at: usize, word: u32| control[at..at + 4].copy_from_slice(&word.to_le_bytes());
@@ -121,6 +132,12 @@ impl Assembler {
         let mut gpu = vec![0u8; CODE_START];
         gpu[..4].copy_from_slice(&0x1234_5678u32.to_le_bytes());
         gpu.extend_from_slice(&code);
+        if !constants.is_empty() {
+            gpu.resize(gpu.len().next_multiple_of(256), 0);
+            put(0x700, gpu.len() as u32);
+            put(0x6FC, 4 * constants.len() as u32);
+            gpu.extend(constants.iter().flat_map(|w| w.to_le_bytes()));
+        }
         (control, gpu)
     }
 }

@@ -178,6 +178,8 @@ bitflags::bitflags! {
         const FULL_SUBGROUPS = 1 << 29;
         /// `shaderUniformTexelBufferArrayDynamicIndexing`, `shaderStorageTexelBufferArrayDynamicIndexing`.
         const TEXEL_BUFFER_INDEXING = 1 << 30;
+        /// `shaderBufferInt64Atomics`.
+        const ATOMIC_INT64 = 1 << 31;
     }
 }
 

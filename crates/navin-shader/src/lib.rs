@@ -94,7 +94,11 @@ impl Translator {
         program: &GuestProgram<'_>,
         options: &Options,
     ) -> Result<(passes::types::Types, lower::Notes), TranslateError> {
-        self.graph.build(program.code, program.key)?;
+        self.graph.build(program.code, program.constants, program.key)?;
+        if program.stage == Stage::Compute {
+            let warps = options.emulates_warps(program.stage);
+            self.graph.retire(|op| op == isa::Op::Bar || warps && matches!(op, isa::Op::Vote | isa::Op::Shfl));
+        }
         self.structure.build(&self.graph, program.key)?;
         self.builder.clear();
         let notes = lower::lower(&mut self.builder, &mut self.memory, program, options, &self.graph, &self.structure)?;

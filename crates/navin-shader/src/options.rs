@@ -241,6 +241,8 @@ bitflags::bitflags! {
         const SAMPLE_SHADING = 1 << 7;
         /// `shaderSignedZeroInfNanPreserveFloat64`.
         const PRESERVE_NAN64 = 1 << 8;
+        /// `shaderBufferInt64Atomics`, and `shaderInt64` with it.
+        const ATOMIC_INT64 = 1 << 9;
     }
 }
 
@@ -249,8 +251,12 @@ bitflags::bitflags! {
 pub struct Options {
     /// Constant layout that the program was compiled for.
     pub layout: &'static ConstantLayoutTable,
-    /// Lanes of the device's subgroup: 32 makes warp operations direct.
+    /// Lanes of the device's subgroup: with 32, warp operations are subgroup operations. Compute programs may assume
+    /// that 32 threads in a row are a warp, so with other sizes theirs go through shared memory; graphics programs may
+    /// not, and a smaller subgroup is to them a warp of which some lanes are not there.
     pub subgroup_size: u32,
+    /// A diagnostic: all loops of a thread together end after so many rounds (B604).
+    pub loop_limit: Option<u32>,
     /// Types of vertex attributes by location.
     pub attribute_types: [AttributeType; 32],
     /// Types of colour outputs by location.
@@ -276,11 +282,17 @@ pub struct Options {
 }
 
 impl Options {
-    /// Options for programs of `layout` on a device with 32 lanes and every optional feature.
+    /// Whether warp operations of a stage go through shared memory.
+    pub(crate) fn emulates_warps(&self, stage: crate::Stage) -> bool {
+        stage == crate::Stage::Compute && self.subgroup_size != 32
+    }
+
+    /// Options for programs of `layout` on a device with 32 lanes and the optional features that nearly all have.
     pub fn new(layout: ConstantLayout) -> Options {
         Options {
             layout: layout.table(),
             subgroup_size: 32,
+            loop_limit: None,
             attribute_types: [AttributeType::Infer; 32],
             colour_types: [AttributeType::Infer; 8],
             tessellation: None,
@@ -291,7 +303,11 @@ impl Options {
             dual_source: false,
             alpha_test: false,
             point_size: false,
-            features: DeviceFeatures::all() - DeviceFeatures::FLUSH_DENORMS - DeviceFeatures::PRESERVE_DENORMS,
+            features: DeviceFeatures::all()
+                - DeviceFeatures::FLUSH_DENORMS
+                - DeviceFeatures::PRESERVE_DENORMS
+                - DeviceFeatures::PRESERVE_NAN64
+                - DeviceFeatures::ATOMIC_INT64,
         }
     }
 }

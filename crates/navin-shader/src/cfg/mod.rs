@@ -17,7 +17,12 @@ const BLOCK_LIMIT: usize = 4096;
 /// Instructions of a program, copies included.
 const INSTRUCTION_LIMIT: usize = 1 << 16;
 /// Entries of the divergence stack.
-const STACK_LIMIT: u32 = 64;
+const STACK_LIMIT: u32 = 512;
+
+/// Entries of a jump table.
+const TABLE_LIMIT: u32 = 256;
+/// Start addresses from here on are numbers of [`Graph::jumps`]: code ends far below.
+const CASES_AT: u32 = 1 << 31;
 
 /// A block: index into [`Graph::blocks`].
 pub type BlockId = u32;
@@ -31,6 +36,8 @@ pub struct Condition {
     pub inverted: bool,
     /// Condition-code test; 15 is true.
     pub test: u8,
+    /// A register and the word that it has to hold: a case of an indirect jump.
+    pub case: Option<(u8, u32)>,
 }
 
 impl Condition {
@@ -38,12 +45,12 @@ impl Condition {
     fn of(instr: &Instr) -> Condition {
         let (predicate, inverted) = instr.guard();
         let test = if instr.has(Field::Cond) { instr.get(Field::Cond) as u8 } else { 15 };
-        Condition { predicate: predicate as u8, inverted, test }
+        Condition { predicate: predicate as u8, inverted, test, case: None }
     }
 
     /// Always true.
     fn always(self) -> bool {
-        self.predicate == 7 && !self.inverted && self.test == 15
+        self.predicate == 7 && !self.inverted && self.test == 15 && self.case.is_none()
     }
 
     /// Never true.
@@ -79,6 +86,9 @@ pub struct Block {
     pub end: u32,
     /// How it ends.
     pub terminator: Terminator,
+    /// Threads for which this holds (or does not, when the flag is false) have ended, but go on to where others wait
+    /// for them: see [`Graph::retire`].
+    pub retires: Option<(Condition, bool)>,
 }
 
 /// What an entry of the divergence stack was pushed for.
@@ -106,10 +116,14 @@ pub struct Graph {
     pub blocks: Vec<Block>,
     /// Instructions of the blocks, block by block.
     pub instrs: Vec<Instr>,
+    /// Some block retires threads.
+    pub retiring: bool,
     leaders: Vec<u64>,
     states: FxHashMap<(u32, u32), BlockId>,
     work: Vec<(u32, u32)>,
     stacks: Vec<(Stack, u32)>,
+    /// Indirect jumps: register, and its words with their targets.
+    jumps: Vec<(u8, Vec<(u32, u32)>)>,
     stack_ids: FxHashMap<Stack, u32>,
 }
 
@@ -138,17 +152,19 @@ fn pushes(op: Op) -> bool {
 }
 
 impl Graph {
-    /// Builds the graph of `code`; `key` is for errors.
+    /// Builds the graph of `code`, whose jump tables are in `constants` (constant bank 1); `key` is for errors.
     ///
     /// # Errors
     /// A reachable word that is no instruction, a jump out of the code, a pop without an entry, an indirect jump.
-    pub fn build(&mut self, code: &[u8], key: u64) -> Result<(), TranslateError> {
+    pub fn build(&mut self, code: &[u8], constants: &[u8], key: u64) -> Result<(), TranslateError> {
         self.blocks.clear();
+        self.retiring = false;
         self.instrs.clear();
         self.states.clear();
         self.work.clear();
         self.stacks.clear();
         self.stack_ids.clear();
+        self.jumps.clear();
         self.find_leaders(code);
         // Stack 0 is the empty one; its content is never read.
         self.stacks.push((Stack { below: 0, entry: Entry::Sync, target: 0 }, 0));
@@ -156,7 +172,7 @@ impl Graph {
         let mut done = 0;
         while done < self.work.len() {
             let (start, stack) = self.work[done];
-            self.block(code, done, start, stack, key)?;
+            self.block((code, constants), done, start, stack, key)?;
             done += 1;
         }
         Ok(())
@@ -252,11 +268,26 @@ impl Graph {
     }
 
     /// Decodes one block and queues what follows it.
-    fn block(&mut self, code: &[u8], id: usize, start: u32, mut stack: u32, key: u64) -> Result<(), TranslateError> {
+    fn block(
+        &mut self,
+        (code, constants): (&[u8], &[u8]),
+        id: usize,
+        start: u32,
+        mut stack: u32,
+        key: u64,
+    ) -> Result<(), TranslateError> {
         let first = self.instrs.len() as u32;
         debug_assert_eq!(self.blocks.len(), id);
+        let plain = |end: u32, terminator| Block { start: first, end, terminator, retires: None };
         if start == u32::MAX {
-            self.blocks.push(Block { start: first, end: first, terminator: Terminator::Exit });
+            self.blocks.push(plain(first, Terminator::Exit));
+            return Ok(());
+        }
+        if start >= CASES_AT {
+            // A case of an indirect jump, and the cases behind it.
+            let (register, cases) = self.jumps[(start - CASES_AT) as usize].clone();
+            let terminator = self.cases(register, &cases, stack, key)?;
+            self.blocks.push(plain(first, terminator));
             return Ok(());
         }
         let mut offset = start;
@@ -272,14 +303,29 @@ impl Graph {
                 reason: "no instruction has this encoding".into(),
             })?;
             let next = next_slot(offset);
-            let target = |instr: &Instr| {
-                relative_target(offset, instr.signed(Field::Rel24))
-                    .filter(|&t| (t as usize) < code.len() && t % 8 == 0)
-                    .ok_or_else(|| bad(key, offset, "jump out of the code"))
+            let inside = |t: u32| (t as usize) < code.len() && t.is_multiple_of(8);
+            // The distance or address: of the instruction, or a word of the program's constant data.
+            let word_of = |instr: &Instr| {
+                if instr.has(Field::Rel24) {
+                    return Ok(instr.signed(Field::Rel24));
+                }
+                if instr.has(Field::Abs32) {
+                    return Ok(instr.get(Field::Abs32) as i32);
+                }
+                let word = (instr.get(Field::Cbi) == 1)
+                    .then(|| constant_word(constants, instr.get(Field::Cbo16)))
+                    .flatten()
+                    .ok_or_else(|| {
+                        unsupported(key, instr, "jumps through constants that the program does not bring")
+                    })?;
+                Ok(word as i32)
             };
-            if instr.has(Field::Cbo16) && (is_control(instr.op) || pushes(instr.op)) {
-                return Err(unsupported(key, &instr, "jumps through a constant buffer are not translated"));
-            }
+            let absolute = matches!(instr.op, Op::Jmp | Op::Jcal | Op::Jmx);
+            let target = |instr: &Instr| {
+                let word = word_of(instr)?;
+                let to = if absolute { Some(normalise(word as u32)) } else { relative_target(offset, word) };
+                to.filter(|&t| inside(t)).ok_or_else(|| bad(key, offset, "jump out of the code"))
+            };
             if pushes(instr.op) {
                 let entry = match instr.op {
                     Op::Ssy => Entry::Sync,
@@ -311,15 +357,18 @@ impl Graph {
                 break Terminator::Exit;
             }
             let taken = match instr.op {
-                Op::Bra => self.state(target(&instr)?, stack, key)?,
-                Op::Jmp => {
-                    let to = normalise(instr.get(Field::Abs32));
-                    if to as usize >= code.len() || !to.is_multiple_of(8) {
-                        return Err(bad(key, offset, "jump out of the code"));
-                    }
-                    self.state(to, stack, key)?
+                Op::Bra | Op::Jmp => self.state(target(&instr)?, stack, key)?,
+                Op::Brx | Op::Jmx => {
+                    let base = if instr.has(Field::Cbo16) { 0 } else { word_of(&instr)? };
+                    let base = if absolute { base } else { base.wrapping_add(next_address(offset)) };
+                    let cases = self.jump_table(&instr, first, base, constants, &inside).ok_or_else(|| {
+                        unsupported(key, &instr, "indirect jumps whose table is not in the program's constants")
+                    })?;
+                    let at = CASES_AT + self.jumps.len() as u32;
+                    self.jumps.push((instr.get(Field::A) as u8, cases));
+                    self.state(at, stack, key)?
                 }
-                Op::Cal => {
+                Op::Cal | Op::Jcal => {
                     let to = target(&instr)?;
                     let inner = self.push(stack, Entry::Return, next, offset, key)?;
                     self.state(to, inner, key)?
@@ -342,7 +391,7 @@ impl Graph {
                         .ok_or_else(|| bad(key, offset, "the divergence stack has no entry for this instruction"))?;
                     self.state(to, below, key)?
                 }
-                _ => return Err(unsupported(key, &instr, "indirect and absolute jumps are not translated")),
+                _ => return Err(unsupported(key, &instr, "this jump is not translated")),
             };
             // CAL has a guard in no form; all others may fall through.
             if condition.always() {
@@ -354,8 +403,119 @@ impl Graph {
             }
             break Terminator::Branch { condition, taken, otherwise };
         };
-        self.blocks.push(Block { start: first, end: self.instrs.len() as u32, terminator });
+        self.blocks.push(plain(self.instrs.len() as u32, terminator));
         Ok(())
+    }
+
+    /// The cases of an indirect jump: what its register may hold, and where that leads. The register was loaded from
+    /// constant bank 1 in the same block: a table of distances (or addresses) that ends where its words lead nowhere.
+    fn jump_table(
+        &self,
+        jump: &Instr,
+        first: u32,
+        base: i32,
+        constants: &[u8],
+        inside: &impl Fn(u32) -> bool,
+    ) -> Option<Vec<(u32, u32)>> {
+        let mut cases: Vec<(u32, u32)> = Vec::new();
+        if jump.has(Field::Cbo16) {
+            // The register is an offset into the table.
+            if jump.get(Field::Cbi) != 1 {
+                return None;
+            }
+            for n in 0..TABLE_LIMIT {
+                let Some(word) = constant_word(constants, jump.get(Field::Cbo16) + 4 * n) else { break };
+                let to = normalise(base.wrapping_add(word as i32) as u32);
+                if !inside(to) {
+                    break;
+                }
+                cases.push((4 * n, to));
+            }
+            return (!cases.is_empty()).then_some(cases);
+        }
+        let register = jump.get(Field::A);
+        let load = self.instrs[first as usize..]
+            .iter()
+            .rev()
+            .find(|i| i.has(Field::Dst) && (i.get(Field::Dst)..i.get(Field::Dst) + 2).contains(&register))?;
+        if load.op != Op::Ldc || load.get(Field::Cbi) != 1 || load.get(Field::Size) != 4 {
+            return None;
+        }
+        let start = load.signed(Field::Off16) as u32;
+        for n in 0..TABLE_LIMIT {
+            let Some(word) = constant_word(constants, start.wrapping_add(4 * n)) else { break };
+            let to = normalise(base.wrapping_add(word as i32) as u32);
+            if !inside(to) {
+                break;
+            }
+            if !cases.iter().any(|c| c.0 == word) {
+                cases.push((word, to));
+            }
+        }
+        (!cases.is_empty()).then_some(cases)
+    }
+
+    /// How the block of an indirect jump's first case ends: there, or at the block of the others.
+    fn cases(
+        &mut self,
+        register: u8,
+        cases: &[(u32, u32)],
+        stack: u32,
+        key: u64,
+    ) -> Result<Terminator, TranslateError> {
+        let (&(word, to), rest) = match cases.split_first() {
+            Some(split) => split,
+            None => return Ok(Terminator::Exit),
+        };
+        let taken = self.state(to, stack, key)?;
+        if rest.iter().all(|c| c.1 == to) {
+            return Ok(Terminator::Goto(taken));
+        }
+        let at = CASES_AT + self.jumps.len() as u32;
+        self.jumps.push((register, rest.to_vec()));
+        let otherwise = self.state(at, stack, key)?;
+        let condition = Condition { predicate: 7, inverted: false, test: 15, case: Some((register, word)) };
+        Ok(Terminator::Branch { condition, taken, otherwise })
+    }
+
+    /// Turns ends of threads in front of a place where all threads meet (`meets`) into retirement: the thread goes on
+    /// without effects, so that it still arrives (B528). Such an end is a branch to a block that only ends.
+    pub fn retire(&mut self, meets: impl Fn(Op) -> bool) {
+        let count = self.blocks.len();
+        let mut reaches: Vec<bool> = self
+            .blocks
+            .iter()
+            .map(|b| self.instrs[b.start as usize..b.end as usize].iter().any(|i| meets(i.op)))
+            .collect();
+        if !reaches.contains(&true) {
+            return;
+        }
+        loop {
+            let mut changed = false;
+            for block in (0..count).rev() {
+                if !reaches[block] && self.successors(block as BlockId).any(|s| reaches[s as usize]) {
+                    reaches[block] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let ends = |b: &Block| b.start == b.end && b.terminator == Terminator::Exit;
+        for block in 0..count {
+            let Terminator::Branch { condition, taken, otherwise } = self.blocks[block].terminator else { continue };
+            let (to, when) = if ends(&self.blocks[taken as usize]) && reaches[otherwise as usize] {
+                (otherwise, true)
+            } else if ends(&self.blocks[otherwise as usize]) && reaches[taken as usize] {
+                (taken, false)
+            } else {
+                continue;
+            };
+            self.blocks[block].terminator = Terminator::Goto(to);
+            self.blocks[block].retires = Some((condition, when));
+            self.retiring = true;
+        }
     }
 
     /// Successors of `block`.
@@ -367,6 +527,17 @@ impl Graph {
         };
         a.into_iter().chain(b)
     }
+}
+
+/// The address behind an instruction, from which distances count.
+fn next_address(offset: u32) -> i32 {
+    offset as i32 + 8
+}
+
+/// A word of constant bank 1.
+fn constant_word(constants: &[u8], offset: u32) -> Option<u32> {
+    let b = constants.get(offset as usize..offset as usize + 4)?;
+    Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }
 
 fn bad(key: u64, offset: u32, reason: &'static str) -> TranslateError {

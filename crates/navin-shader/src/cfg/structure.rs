@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 /// Rounds of finding the scopes that need code; then all of them get it.
 const ROUNDS: u32 = 16;
 /// Nesting of constructs, which bounds the recursion.
-const DEPTH_LIMIT: u32 = 250;
+const DEPTH_LIMIT: u32 = 500;
 
 /// Condition of an [`Event::If`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -216,6 +216,10 @@ ops! {
     LoadShared U [U I] false;
     StoreShared None [U U] true;
     AtomicShared U [U U U I] true;
+    /// List of place and words in `extra`, atomic operation, slot (none for raw memory): two words.
+    AtomicWide V [I I I] true;
+    /// Sum of a word over the workgroup; a barrier.
+    CountAtBarrier U [U] true;
     LoadLocal P [U I] false;
     StoreLocal None [U P] true;
 
@@ -334,11 +338,24 @@ pub enum Atomic {
     Xor,
     Exchange,
     CompareExchange,
+    /// One more, or 0 from the operand on.
+    Increment,
+    /// One less; from 0, and above the operand, the operand.
+    Decrement,
+    /// Binary32 sum, denormals flushed.
+    FloatAdd,
+    /// Sums of two packed halves.
+    HalvesAdd,
 }
 
 impl Atomic {
     /// How many there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 14;
+
+    /// Has SPIR-V no such operation, so that it is a loop around compare-exchange?
+    pub fn is_loop(self) -> bool {
+        matches!(self, Atomic::Increment | Atomic::Decrement | Atomic::FloatAdd | Atomic::HalvesAdd)
+    }
 
     /// The operation of that number.
     pub fn from_number(n: u32) -> Atomic {
@@ -353,7 +370,11 @@ impl Atomic {
             Atomic::Xor,
             Atomic::Exchange,
             Atomic::CompareExchange,
-        ][(n as usize).min(9)]
+            Atomic::Increment,
+            Atomic::Decrement,
+            Atomic::FloatAdd,
+            Atomic::HalvesAdd,
+        ][(n as usize).min(13)]
     }
 }
 
@@ -606,6 +627,14 @@ impl Function {
                     let v = Value(self.extra[(inst.args[1] + i) as usize]);
                     if v.is_some() {
                         f(v, Class::P);
+                    }
+                }
+            }
+            Op::AtomicWide => {
+                for n in 0..6 {
+                    let v = Value(self.extra[(inst.args[0] + n) as usize]);
+                    if v.is_some() {
+                        f(v, Class::U);
                     }
                 }
             }

@@ -5,11 +5,19 @@
 //! uniform blocks become constant banks likewise. What remains goes through the page table.
 
 use super::operand::BANKS;
+use super::wide::Wide;
 use super::{Lower, Result};
-use crate::Stage;
 use crate::ir::{Atomic, Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
+use crate::{DeviceFeatures, Stage};
 
+/// Shared and local memory as generic accesses see them: windows of 2^24 bytes at these numbers, far below the first
+/// address that the driver hands out.
+pub(super) const WINDOW_BITS: u32 = 24;
+/// See [`WINDOW_BITS`].
+pub(super) const SHARED_WINDOW: u32 = 1;
+/// See [`WINDOW_BITS`].
+pub(super) const LOCAL_WINDOW: u32 = 2;
 /// How deep an address sum is searched.
 const SEARCH: u32 = 8;
 
@@ -244,6 +252,10 @@ impl Lower<'_, '_> {
         if i.get(Field::Cache) == 3 {
             self.b.epoch += 1;
         }
+        self.load_at(i, size, place)
+    }
+
+    fn load_at(&mut self, i: &Instr, size: u32, place: Place) -> Result<()> {
         for n in 0..Self::words(size) {
             let (v, offset) = match place {
                 Place::Storage(slot, offset) => {
@@ -272,6 +284,10 @@ impl Lower<'_, '_> {
     fn store_global(&mut self, i: &Instr) -> Result<()> {
         let size = i.get(Field::Size);
         let place = self.place(i, i.signed(Field::Off24), i.flag(Field::E), true);
+        self.store_at(i, size, place)
+    }
+
+    fn store_at(&mut self, i: &Instr, size: u32, place: Place) -> Result<()> {
         let data = i.get(Field::Data);
         for n in 0..Self::words(size) {
             let v = self.reg(if data == 255 { 255 } else { data + n });
@@ -337,6 +353,9 @@ impl Lower<'_, '_> {
         let immediate = self.b.word(i.signed(Field::Off24) as u32);
         let a = self.a(i);
         let base = self.b.op2(Ir::IAdd, a, immediate);
+        if shared {
+            self.see_shared();
+        }
         for n in 0..Self::words(size) {
             let at = self.plus(base, 4 * n);
             let index = self.near_index(i, at, shared)?;
@@ -354,6 +373,14 @@ impl Lower<'_, '_> {
         let immediate = self.b.word(i.signed(Field::Off24) as u32);
         let a = self.a(i);
         let base = self.b.op2(Ir::IAdd, a, immediate);
+        self.store_near_at(i, base, size, shared)?;
+        self.b.epoch += 1;
+        Ok(())
+    }
+
+    /// Stores the data registers at an offset of shared or local memory.
+    fn store_near_at(&mut self, i: &Instr, base: Value, size: u32, shared: bool) -> Result<()> {
+        self.dirty |= shared;
         let data = i.get(Field::Data);
         for n in 0..Self::words(size) {
             let v = self.reg(if data == 255 { 255 } else { data + n });
@@ -375,49 +402,124 @@ impl Lower<'_, '_> {
                 self.b.effect(Ir::StoreLocal, &[index.0, new.0]);
             }
         }
+        Ok(())
+    }
+
+    /// LD and ST: the address says which memory is meant. Shared and local memory lie in windows of the address space
+    /// that S2R names; everything else is global.
+    pub(super) fn generic(&mut self, i: &Instr) -> Result<()> {
+        if i.get(Field::Ps) != 7 {
+            return self.unsupported(i, "what the predicate of a generic access does is not known");
+        }
+        let size = i.get(Field::Size);
+        let place = self.place(i, i.signed(Field::Off32), i.flag(Field::E), i.op == Op::St);
+        let store = i.op == Op::St;
+        let Place::Raw(low, high) = place else {
+            return if store { self.store_at(i, size, place) } else { self.load_at(i, size, place) };
+        };
+        let (eight, zero) = (self.b.word(WINDOW_BITS), self.b.word(0));
+        let window = self.b.op2(Ir::Shr, low, eight);
+        let near = self.b.op2(Ir::IEq, high, zero);
+        let mask = self.b.word((1 << WINDOW_BITS) - 1);
+        let offset = self.b.op2(Ir::And, low, mask);
+        let mut windows = Vec::new();
+        for (number, shared) in [(SHARED_WINDOW, true), (LOCAL_WINDOW, false)] {
+            let bytes = if shared { self.program.shared_bytes } else { self.program.local_bytes };
+            if bytes >= 4 {
+                let n = self.b.word(number);
+                let here = self.b.op2(Ir::IEq, window, n);
+                windows.push((self.b.op2(Ir::BAnd, here, near), shared));
+            }
+        }
+        if !store {
+            self.see_shared();
+            // No load can fault, so all are made and one is chosen.
+            for n in 0..Self::words(size) {
+                let at = self.plus(low, 4 * n);
+                let epoch = self.b.epoch;
+                let mut v = self.b.pure(Ir::LoadGlobal, &[at.0, high.0, epoch]);
+                for &(here, shared) in &windows {
+                    let at = self.plus(offset, 4 * n);
+                    let index = self.near_index(i, at, shared)?;
+                    let epoch = self.b.epoch;
+                    let near = self.b.pure(if shared { Ir::LoadShared } else { Ir::LoadLocal }, &[index.0, epoch]);
+                    v = self.b.select(here, near, v);
+                }
+                let v = if size < 4 { self.sub_word(v, at, size) } else { v };
+                self.set_reg(i.get(Field::Dst).saturating_add(n), v);
+            }
+            return Ok(());
+        }
+        let mut skips = Vec::new();
+        for (here, shared) in windows {
+            let (then, other, merge) = (self.new_label(), self.new_label(), self.new_label());
+            self.selection(here, then, other, merge);
+            self.begin(then);
+            self.store_near_at(i, offset, size, shared)?;
+            self.goto(merge);
+            self.begin(other);
+            skips.push(merge);
+        }
+        self.store_at(i, size, place)?;
+        while let Some(merge) = skips.pop() {
+            self.goto(merge);
+            self.begin(merge);
+        }
         self.b.epoch += 1;
         Ok(())
     }
 
     /// The operation of an atomic's op and type fields.
     pub(super) fn atomic_kind(&self, i: &Instr, op: u32, kind: u32) -> Result<Atomic> {
-        if kind > 1 {
-            return self.unsupported(i, "atomics on 64-bit and float values are not translated");
-        }
-        let signed = kind == 1;
-        Ok(match op {
-            0 => Atomic::Add,
-            1 if signed => Atomic::SMin,
-            1 => Atomic::UMin,
-            2 if signed => Atomic::SMax,
-            2 => Atomic::UMax,
-            5 => Atomic::And,
-            6 => Atomic::Or,
-            7 => Atomic::Xor,
-            8 => Atomic::Exchange,
-            _ => return self.unsupported(i, "this atomic operation is not translated"),
+        let signed = matches!(kind, 1 | 5);
+        Ok(match (op, kind) {
+            (0, 3) => Atomic::FloatAdd,
+            (0, 4) => Atomic::HalvesAdd,
+            (_, 3 | 4 | 6..) => return self.unsupported(i, "this operation on floats is not known"),
+            (0, _) => Atomic::Add,
+            (1, _) if signed => Atomic::SMin,
+            (1, _) => Atomic::UMin,
+            (2, _) if signed => Atomic::SMax,
+            (2, _) => Atomic::UMax,
+            (3, 0 | 1) => Atomic::Increment,
+            (4, 0 | 1) => Atomic::Decrement,
+            (5, _) => Atomic::And,
+            (6, _) => Atomic::Or,
+            (7, _) => Atomic::Xor,
+            (8, _) => Atomic::Exchange,
+            _ => return self.unsupported(i, "this atomic operation is not known"),
         })
     }
 
     /// ATOM, RED, ATOMS and their compare-and-swap forms.
     pub(super) fn atomic(&mut self, i: &Instr) -> Result<()> {
+        let shared = matches!(i.op, Op::Atoms | Op::AtomsCas);
         let compare = matches!(i.op, Op::AtomCas | Op::AtomsCas);
+        let ty = i.get(Field::Type);
+        let wide = if compare { i.flag(Field::Wide) } else { ty == 2 || (shared && ty == 3) || (!shared && ty == 5) };
         let kind = if compare {
-            if i.flag(Field::Wide) {
-                return self.unsupported(i, "atomics on 64-bit values are not translated");
-            }
             if i.op == Op::AtomsCas && i.get(Field::Castmode) != 2 {
-                return self.unsupported(i, "lock and unlock are not translated");
+                return self.unsupported(i, "locks of shared memory have no counterpart in Vulkan");
             }
             Atomic::CompareExchange
         } else {
-            self.atomic_kind(i, i.get(Field::Op), i.get(Field::Type))?
+            // The shared form counts S64 as 3.
+            self.atomic_kind(i, i.get(Field::Op), if shared && ty == 3 { 5 } else { ty })?
         };
         let source = if i.op == Op::Red { i.get(Field::Data) } else { i.get(Field::B) };
+        if shared {
+            self.dirty = true;
+        }
+        if wide {
+            return self.wide_atomic(i, kind, source, shared);
+        }
         let first = self.reg(source);
         // Compare-and-swap names the compare value, the new one follows.
         let (value, expected) = if compare && source != 255 { (self.reg(source + 1), first) } else { (first, first) };
-        let r = if matches!(i.op, Op::Atoms | Op::AtomsCas) {
+        if kind == Atomic::FloatAdd {
+            self.notes.floats = true;
+        }
+        let r = if shared {
             let immediate = self.b.word((i.signed(Field::Off22x4) << 2) as u32);
             let a = self.a(i);
             let at = self.b.op2(Ir::IAdd, a, immediate);
@@ -442,29 +544,108 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// MEMBAR and BAR.
+    /// Atomics on pairs of words.
+    fn wide_atomic(&mut self, i: &Instr, kind: Atomic, source: u32, shared: bool) -> Result<()> {
+        if matches!(kind, Atomic::Increment | Atomic::Decrement | Atomic::FloatAdd | Atomic::HalvesAdd) {
+            return self.unsupported(i, "this atomic operation is not known");
+        }
+        if shared {
+            return self.unsupported(i, "shared memory has no 64-bit atomics in words of 32");
+        }
+        if !self.options.features.contains(DeviceFeatures::ATOMIC_INT64) {
+            return self.unsupported(i, "the device has no 64-bit atomics");
+        }
+        let first = self.wide_register(source);
+        let (value, expected) = if kind == Atomic::CompareExchange && source != 255 {
+            (self.wide_register(source + 2), first)
+        } else {
+            (first, first)
+        };
+        let (slot, at, high) = match self.place(i, i.signed(Field::Off20), i.flag(Field::E), true) {
+            Place::Storage(slot, offset) => {
+                let three = self.b.word(3);
+                let index = self.b.op2(Ir::Shr, offset, three);
+                (slot, index, Value::NONE)
+            }
+            Place::Raw(low, high) => (u32::MAX, low, high),
+            Place::Bank(..) => return self.unsupported(i, "uniform blocks are not written"),
+        };
+        let list = self.b.f.extra.len() as u32;
+        self.b.f.extra.extend([at, high, value.low, value.high, expected.low, expected.high].map(|v| v.0));
+        let old = self.b.effect(Ir::AtomicWide, &[list, kind as u32, slot]);
+        self.b.epoch += 1;
+        if i.has(Field::Dst) {
+            let words = [0, 1].map(|n| self.b.pure(Ir::Extract, &[old.0, n]));
+            self.set_wide(i.get(Field::Dst), Wide { low: words[0], high: words[1] });
+        }
+        Ok(())
+    }
+
+    /// MEMBAR, BAR, B2R.
     pub(super) fn barrier(&mut self, i: &Instr) -> Result<()> {
         self.b.epoch += 1;
         if i.op == Op::Membar {
             self.b.effect(Ir::MemoryBarrier, &[i.get(Field::Level)]);
+            self.dirty = false;
             return Ok(());
         }
         if self.program.stage != Stage::Compute {
             return self.unsupported(i, "barriers outside compute programs are not translated");
         }
-        let whole = match i.op {
-            _ if i.get(Field::Op) != 0 => false,
-            _ if i.has(Field::B) => {
-                let b = self.reg(i.get(Field::B));
-                self.b.f.constant(b) == Some(0)
+        if i.op == Op::B2r {
+            if i.get(Field::Mode) != 1 {
+                return self.unsupported(i, "the state of a barrier is not seen by Vulkan");
             }
-            _ => i.get(Field::Cnt12) == 0,
-        };
-        if !whole {
-            return self.unsupported(i, "only barriers of the whole workgroup are translated");
+            let r = self.m.slots[self.slots.reduction() as usize];
+            self.set_dst(i, r);
+            let zero = self.b.word(0);
+            let some = self.b.op2(Ir::INe, r, zero);
+            self.set_predicate(i.get(Field::Pd), some);
+            return Ok(());
         }
-        self.b.effect(Ir::Barrier, &[]);
+        let [x, y, z] = self.program.local_size;
+        let all = x * y * z;
+        let whole = if i.has(Field::B) {
+            let b = self.reg(i.get(Field::B));
+            self.b.f.constant(b).is_some_and(|n| n == 0 || n == all)
+        } else {
+            matches!(i.get(Field::Cnt12), 0) || i.get(Field::Cnt12) == all
+        };
+        let op = i.get(Field::Op);
+        if !whole || !matches!(op, 0 | 2) {
+            return self.unsupported(i, "only barriers of the whole workgroup have a counterpart in Vulkan");
+        }
+        if op == 0 {
+            self.b.effect(Ir::Barrier, &[]);
+        } else {
+            self.reduce(i)?;
+        }
+        self.dirty = false;
         self.b.epoch += 1;
+        Ok(())
+    }
+
+    /// BAR.RED: counts the threads with the predicate (or those without it), between barriers.
+    fn reduce(&mut self, i: &Instr) -> Result<()> {
+        let p = self.source_predicate(i);
+        let alive = self.m.slots[self.slots.alive() as usize];
+        // POPC counts, OR asks for any; AND asks that none is against.
+        let and = i.get(Field::Redop) == 1;
+        let p = if and { self.b.op1(Ir::BNot, p) } else { p };
+        let p = self.b.op2(Ir::BAnd, p, alive);
+        let (one, zero, ones) = (self.b.word(1), self.b.word(0), self.b.word(u32::MAX));
+        let unit = self.b.select(p, one, zero);
+        let count = self.b.effect(Ir::CountAtBarrier, &[unit.0]);
+        let r = match i.get(Field::Redop) {
+            0 => count,
+            op @ (1 | 2) => {
+                let some = self.b.op2(if op == 1 { Ir::IEq } else { Ir::INe }, count, zero);
+                self.b.select(some, ones, zero)
+            }
+            _ => return self.unsupported(i, "this reduction is not known"),
+        };
+        let slot = self.slots.reduction() as usize;
+        self.m.slots[slot] = r;
         Ok(())
     }
 }

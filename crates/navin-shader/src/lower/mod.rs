@@ -70,6 +70,10 @@ pub struct Memory {
     named: Vec<bool>,
     resumes: Vec<bool>,
     parent: Vec<u32>,
+    /// Constructs around a block.
+    levels: Vec<u32>,
+    /// A path leads to the block on which shared memory was written and no barrier passed since.
+    dirty: Vec<bool>,
     writes: Vec<u64>,
     multiplies: FxHashMap<Value, multiply::Multiply>,
 }
@@ -93,12 +97,26 @@ impl Slots {
         self.registers + 7 + n
     }
 
-    fn exit(&self) -> u32 {
+    /// The thread has not ended: see [`Graph::retire`].
+    fn alive(&self) -> u32 {
         self.registers + 11
     }
 
+    fn exit(&self) -> u32 {
+        self.registers + 12
+    }
+
+    /// Rounds of loops, where those are counted; the result of the last reduction at a barrier.
+    fn rounds(&self) -> u32 {
+        self.registers + 13
+    }
+
+    pub(crate) fn reduction(&self) -> u32 {
+        self.registers + 14
+    }
+
     fn is_truth(&self, slot: u32) -> bool {
-        (self.registers..self.registers + 11).contains(&slot)
+        (self.registers..self.registers + 12).contains(&slot)
     }
 }
 
@@ -134,6 +152,10 @@ pub(crate) struct Lower<'a, 'p> {
     loops: Vec<OpenLoop>,
     flags_used: bool,
     place: u32,
+    /// See [`Memory::dirty`], of the current path.
+    dirty: bool,
+    /// Body and merge of the loop whose body begins next, where rounds are counted.
+    capped: Option<(Label, Label)>,
 }
 
 /// Lowers `program` into `b.f`.
@@ -162,6 +184,8 @@ pub(crate) fn lower(
         loops: Vec::new(),
         flags_used,
         place: 0,
+        dirty: false,
+        capped: None,
     };
     lower.run()?;
     Ok(lower.notes)
@@ -219,7 +243,7 @@ fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
         }
     }
     let registers = registers.min(255);
-    let mut count = registers + 12;
+    let mut count = registers + 15;
     for slot in outputs.iter_mut().filter(|s| **s == 0) {
         *slot = count;
         count += 1;
@@ -247,12 +271,15 @@ impl Lower<'_, '_> {
         for slot in 0..self.slots.count {
             self.m.slots.push(if self.slots.is_truth(slot) { no } else { zero });
         }
+        self.m.slots[self.slots.alive() as usize] = self.b.truth(true);
         self.m.states.clear();
         self.m.edges.clear();
         self.m.first_edge.clear();
         self.m.named.clear();
         self.m.resumes.clear();
         self.m.parent.clear();
+        self.m.levels.clear();
+        self.m.dirty.clear();
         self.m.multiplies.clear();
         self.grow_labels();
         self.find_writes();
@@ -277,6 +304,8 @@ impl Lower<'_, '_> {
         self.m.named.resize(n, false);
         self.m.resumes.resize(n, false);
         self.m.parent.resize(n, 0);
+        self.m.levels.resize(n, 0);
+        self.m.dirty.resize(n, false);
     }
 
     fn new_label(&mut self) -> Label {
@@ -319,9 +348,15 @@ impl Lower<'_, '_> {
                 if instr.flag(Field::Cc) || instr.get(Field::Xmode) != 0 {
                     (0..4).for_each(|n| add(self.slots.flag(n)));
                 }
+                if instr.op == Op::Bar {
+                    add(self.slots.reduction());
+                }
                 if instr.op == Op::Ast || instr.op == Op::Out {
                     self.slots.outputs.iter().filter(|s| **s != NONE).for_each(|&s| add(s));
                 }
+            }
+            if block.retires.is_some() {
+                add(self.slots.alive());
             }
         }
     }
@@ -341,6 +376,7 @@ impl Lower<'_, '_> {
         let edge = Edge { from: self.current, state, next: self.m.first_edge[to as usize] };
         self.m.first_edge[to as usize] = self.m.edges.len() as u32;
         self.m.edges.push(edge);
+        self.m.dirty[to as usize] |= self.dirty;
     }
 
     fn goto(&mut self, to: Label) {
@@ -364,6 +400,7 @@ impl Lower<'_, '_> {
         let scope = self.b.enter(Some(parent));
         self.b.push(Ir::Label, [label, scope, parent, NONE, NONE]);
         self.current = label;
+        self.dirty = self.m.dirty[label as usize];
         if first == NONE {
             // A resume block jumps back even when nothing arrives there: `close_loop` ends it.
             self.dead = true;
@@ -410,10 +447,25 @@ impl Lower<'_, '_> {
 
     fn event(&mut self, event: Event) -> Result<()> {
         match event {
-            Event::Label(label) => self.begin(label),
+            Event::Label(label) => {
+                self.begin(label);
+                if let Some((body, merge)) = self.capped
+                    && body == label
+                {
+                    self.capped = None;
+                    self.count_round(merge);
+                }
+            }
             Event::Code(block) => {
                 if !self.dead {
                     self.block(block)?;
+                    if let Some((condition, when)) = self.graph.blocks[block as usize].retires {
+                        let c = self.condition(condition)?;
+                        let stays = if when { self.b.op1(Ir::BNot, c) } else { c };
+                        let alive = self.slots.alive();
+                        let old = self.m.slots[alive as usize];
+                        self.m.slots[alive as usize] = self.b.op2(Ir::BAnd, old, stays);
+                    }
                 }
             }
             Event::Goto(label) => self.goto(label),
@@ -435,8 +487,11 @@ impl Lower<'_, '_> {
                     let scope = self.b.scope();
                     let state = self.save();
                     self.edge(body, state);
+                    let level = self.m.levels[self.current as usize];
                     self.m.parent[body as usize] = scope;
                     self.m.parent[merge as usize] = scope;
+                    self.m.levels[body as usize] = level + 1;
+                    self.m.levels[merge as usize] = level;
                     self.m.named[merge as usize] = true;
                     self.b.push(Ir::Scope, [body, merge, NONE, NONE, NONE]);
                     self.dead = true;
@@ -459,10 +514,13 @@ impl Lower<'_, '_> {
                 if !self.dead {
                     let scope = self.b.scope();
                     let state = self.save();
+                    let level = self.m.levels[self.current as usize];
                     for label in first..first + count {
                         self.edge(label, state);
                         self.m.parent[label as usize] = scope;
+                        self.m.levels[label as usize] = level + 1;
                     }
+                    self.m.levels[merge as usize] = level;
                     self.edge(merge, state);
                     self.m.parent[merge as usize] = scope;
                     self.m.named[merge as usize] = true;
@@ -486,13 +544,16 @@ impl Lower<'_, '_> {
     fn selection(&mut self, condition: Value, then: Label, otherwise: Label, merge: Label) {
         let scope = self.b.scope();
         let state = self.save();
+        let level = self.m.levels[self.current as usize];
         self.m.named[merge as usize] = true;
         self.m.parent[merge as usize] = scope;
+        self.m.levels[merge as usize] = level;
         for label in [then, otherwise] {
             self.edge(label, state);
             // Labels of outer constructs have their scope already.
             if !self.m.named[label as usize] {
                 self.m.parent[label as usize] = scope;
+                self.m.levels[label as usize] = level + 1;
             }
         }
         self.b.push(Ir::If, [condition.0, then, otherwise, merge, NONE]);
@@ -504,6 +565,7 @@ impl Lower<'_, '_> {
             return;
         }
         let from = self.current;
+        let level = self.m.levels[from as usize];
         self.b.push(Ir::Goto, [header, NONE, NONE, NONE, NONE]);
         let outer = self.b.scope();
         let scope = self.b.enter(Some(outer));
@@ -519,8 +581,10 @@ impl Lower<'_, '_> {
                 }
             }
         }
-        let exit = self.slots.exit();
-        set[exit as usize / 64] |= 1 << (exit % 64);
+        for slot in [self.slots.exit(), self.slots.rounds()] {
+            set[slot as usize / 64] |= 1 << (slot % 64);
+        }
+        self.dirty |= self.writes_shared(index);
         let mut phis = Vec::new();
         for slot in 0..self.slots.count {
             if set[slot as usize / 64] >> (slot % 64) & 1 == 0 {
@@ -540,11 +604,54 @@ impl Lower<'_, '_> {
         self.edge(body, state);
         for label in [body, merge, resume] {
             self.m.parent[label as usize] = scope;
+            self.m.levels[label as usize] = level + 1;
+        }
+        self.m.levels[merge as usize] = level;
+        self.m.levels[header as usize] = level + 1;
+        if self.options.loop_limit.is_some() {
+            self.capped = Some((body, merge));
         }
         self.m.named[merge as usize] = true;
         self.m.named[resume as usize] = true;
         self.m.resumes[resume as usize] = true;
         self.dead = true;
+    }
+
+    /// Ends the loop that leads to `merge` when all loops together have gone as many rounds as the diagnostic allows.
+    fn count_round(&mut self, merge: Label) {
+        let Some(limit) = self.options.loop_limit.filter(|_| !self.dead) else { return };
+        let slot = self.slots.rounds() as usize;
+        let one = self.b.word(1);
+        let count = self.b.op2(Ir::IAdd, self.m.slots[slot], one);
+        self.m.slots[slot] = count;
+        let limit = self.b.word(limit);
+        let over = self.b.op2(Ir::UGt, count, limit);
+        let (then, go_on) = (self.new_label(), self.new_label());
+        self.selection(over, then, go_on, go_on);
+        self.begin(then);
+        self.goto(merge);
+        self.begin(go_on);
+    }
+
+    /// Does loop `index` write shared memory?
+    fn writes_shared(&self, index: u32) -> bool {
+        self.program.stage == Stage::Compute
+            && self.graph.blocks.iter().enumerate().any(|(n, block)| {
+                self.structure.contains(index, n as BlockId)
+                    && self.graph.instrs[block.start as usize..block.end as usize]
+                        .iter()
+                        .any(|i| matches!(i.op, Op::Sts | Op::Atoms | Op::AtomsCas | Op::St))
+            })
+    }
+
+    /// Makes the writes of the warp's other threads to shared memory seen by the next load, where some path to here
+    /// wrote and met no barrier (B529).
+    pub(crate) fn see_shared(&mut self) {
+        if self.dirty {
+            self.b.effect(Ir::MemoryBarrier, &[0]);
+            self.b.epoch += 1;
+            self.dirty = false;
+        }
     }
 
     /// The resume block ends: its state goes into the head's phis.
@@ -575,7 +682,13 @@ impl Lower<'_, '_> {
 
     /// Truth of a condition of the machine.
     fn condition(&mut self, c: Condition) -> Result<Value> {
-        let p = self.predicate(u32::from(c.predicate), c.inverted);
+        let mut p = self.predicate(u32::from(c.predicate), c.inverted);
+        if let Some((register, word)) = c.case {
+            let value = self.reg(u32::from(register));
+            let word = self.b.word(word);
+            let here = self.b.op2(Ir::IEq, value, word);
+            p = self.b.op2(Ir::BAnd, here, p);
+        }
         if c.test == 15 {
             return Ok(p);
         }
@@ -596,7 +709,9 @@ impl Lower<'_, '_> {
         while i < instrs.len() {
             let instr = &instrs[i];
             let (p, inverted) = instr.guard();
-            if p == 7 {
+            // Threads that have ended have no effect, but meet the others.
+            let ended = |op: Op| self.graph.retiring && has_effect(self.program.stage, op) && !meets(op);
+            if p == 7 && (inverted || !ended(instr.op)) {
                 if !inverted {
                     self.instruction(instr)?;
                 }
@@ -607,13 +722,22 @@ impl Lower<'_, '_> {
             let mut end = i;
             let mut effect = false;
             while end < instrs.len() && instrs[end].guard() == (p, inverted) {
+                // What has no effect goes on in threads that have ended, so that they decide as the others do.
+                let alone = self.graph.retiring && has_effect(self.program.stage, instrs[end].op);
+                if alone && end > i {
+                    break;
+                }
                 effect |= has_effect(self.program.stage, instrs[end].op);
                 end += 1;
-                if writes_predicate(&instrs[end - 1], p) {
+                if alone || writes_predicate(&instrs[end - 1], p) {
                     break;
                 }
             }
-            let guard = self.predicate(p, inverted);
+            let mut guard = self.predicate(p, inverted);
+            if ended(instr.op) {
+                let alive = self.m.slots[self.slots.alive() as usize];
+                guard = self.b.op2(Ir::BAnd, guard, alive);
+            }
             if let Some(t) = self.b.f.truth(guard) {
                 if t {
                     for instr in &instrs[i..end] {
@@ -658,7 +782,7 @@ impl Lower<'_, '_> {
     fn instruction(&mut self, i: &Instr) -> Result<()> {
         match i.op {
             // Waits, hints and cache control have no effect on values.
-            Op::Nop | Op::Depbar | Op::Cctl | Op::Cctll | Op::Cctlt | Op::Sam | Op::Ram => Ok(()),
+            Op::Nop | Op::Depbar | Op::Cctl | Op::Cctll | Op::Cctlt | Op::Sam | Op::Ram | Op::VoteVtg => Ok(()),
             Op::Mov | Op::Mov32i | Op::Sel | Op::S2r | Op::Cs2r => self.moves(i),
             Op::Iadd | Op::Iadd32i | Op::Iadd3 | Op::Iscadd | Op::Iscadd32i | Op::Lea | Op::LeaHi => self.add(i),
             Op::Imul | Op::Imul32i | Op::Imad | Op::Imad32i | Op::Xmad | Op::Idp => self.multiply(i),
@@ -679,7 +803,8 @@ impl Lower<'_, '_> {
             }
             Op::Ldc | Op::Ldg | Op::Stg | Op::Ldl | Op::Stl | Op::Lds | Op::Sts => self.memory(i),
             Op::Atom | Op::AtomCas | Op::Red | Op::Atoms | Op::AtomsCas => self.atomic(i),
-            Op::Membar | Op::Bar => self.barrier(i),
+            Op::Membar | Op::Bar | Op::B2r => self.barrier(i),
+            Op::Ld | Op::St => self.generic(i),
             Op::Al2p | Op::Ald | Op::Ast | Op::Ipa | Op::Isberd | Op::Out | Op::Pixld => self.attribute(i),
             Op::Kil => self.kill(i),
             Op::Tex | Op::TexB | Op::Texs | Op::TexsF16 | Op::Tld | Op::TldB | Op::Tlds | Op::TldsF16 => {
@@ -695,6 +820,11 @@ impl Lower<'_, '_> {
             _ => self.unsupported(i, "no translation is known"),
         }
     }
+}
+
+/// Do the threads of a workgroup, or of a warp, meet at `op`?
+fn meets(op: Op) -> bool {
+    matches!(op, Op::Bar | Op::Vote | Op::Shfl)
 }
 
 fn writes_predicate(instr: &Instr, p: u32) -> bool {

@@ -1,5 +1,6 @@
 //! Operands: registers, predicates, condition flags, constant-bank words, immediates, special registers.
 
+use super::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BITS};
 use super::{Lower, Result};
 use crate::Stage;
 use crate::ir::{Builtin, Op as Ir, Value};
@@ -334,6 +335,11 @@ impl Lower<'_, '_> {
                 let [x, y, z] = self.program.local_size;
                 self.b.word(x | y << 16 | z << 26)
             }
+            // Where generic accesses find shared and local memory, and how large that is.
+            48 if compute => self.b.word(SHARED_WINDOW << WINDOW_BITS),
+            49 if compute => self.b.word(self.program.shared_bytes),
+            52 => self.b.word(LOCAL_WINDOW << WINDOW_BITS),
+            53 | 54 => self.b.word(self.program.local_bytes),
             50 if compute => self.b.word(self.program.shared_bytes),
             // Lane masks.
             56..=60 => {

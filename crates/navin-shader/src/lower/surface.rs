@@ -131,6 +131,9 @@ impl Lower<'_, '_> {
             access.data = [second, first, Value::NONE, Value::NONE];
         } else {
             access.atomic = self.atomic_kind(i, i.get(Field::Op), i.get(Field::Type))?;
+            if access.atomic as u32 > Atomic::CompareExchange as u32 || matches!(i.get(Field::Type), 2 | 5..) {
+                return self.unsupported(i, "images have atomics on 32-bit integers only");
+            }
             access.data[0] = first;
         }
         let r = self.add_image(Ir::ImageAtomic, access);

@@ -1,7 +1,7 @@
 //! Warp operations: SHFL, FSWZADD, VOTE.
 //!
 //! On 32-lane devices they are subgroup operations. Fragment programs use them inside quads mostly (derivatives), and
-//! those forms work on any subgroup size.
+//! those forms work on any subgroup size. Compute programs on other devices exchange through shared memory.
 
 use super::{Lower, Result};
 use crate::Stage;
@@ -14,6 +14,12 @@ const QUAD: u32 = 0x1C03;
 impl Lower<'_, '_> {
     /// The lane's number in its warp.
     pub(super) fn lane(&mut self) -> Value {
+        if self.options.emulates_warps(self.program.stage) {
+            // A warp is 32 threads in a row.
+            let index = self.builtin(Builtin::LocalIndex);
+            let mask = self.b.word(31);
+            return self.b.op2(Ir::And, index, mask);
+        }
         self.builtin(Builtin::LaneId)
     }
 
@@ -33,10 +39,19 @@ impl Lower<'_, '_> {
     }
 
     fn needs_warps(&self, i: &Instr) -> Result<()> {
-        if self.options.subgroup_size == 32 {
-            return Ok(());
+        let stage = self.program.stage;
+        if !self.options.emulates_warps(stage) {
+            // To a graphics program a smaller subgroup is a warp of which some lanes are not there.
+            return match self.options.subgroup_size {
+                ..=32 => Ok(()),
+                _ => self.unsupported(i, "subgroups of more than 32 lanes are no warps"),
+            };
         }
-        self.unsupported(i, "warp operations need subgroups of 32 lanes, which the device does not have")
+        // Shared memory takes barriers, which all threads of the workgroup have to meet.
+        if self.m.levels[self.current as usize] > 0 {
+            return self.unsupported(i, "in divergent code, warp operations need subgroups of 32 lanes");
+        }
+        Ok(())
     }
 
     fn shuffle(&mut self, i: &Instr) -> Result<()> {
@@ -178,16 +193,21 @@ impl Lower<'_, '_> {
         self.needs_warps(i)?;
         let p = self.source_predicate(i);
         let place = self.new_place();
+        // Threads that have ended do not vote.
+        let alive = self.m.slots[self.slots.alive() as usize];
+        let not = self.b.op1(Ir::BNot, alive);
+        let for_all = self.b.op2(Ir::BOr, p, not);
+        let p = self.b.op2(Ir::BAnd, p, alive);
         if i.get(Field::Dst) != 255 {
             let mask = self.b.pure(Ir::Ballot, &[p.0, place]);
             self.set_dst(i, mask);
         }
         if i.get(Field::Pd) != 7 {
             let r = match i.get(Field::Mode) {
-                0 => self.b.pure(Ir::VoteAll, &[p.0, place]),
+                0 => self.b.pure(Ir::VoteAll, &[for_all.0, place]),
                 1 => self.b.pure(Ir::VoteAny, &[p.0, place]),
                 2 => {
-                    let all = self.b.pure(Ir::VoteAll, &[p.0, place]);
+                    let all = self.b.pure(Ir::VoteAll, &[for_all.0, place]);
                     let any = self.b.pure(Ir::VoteAny, &[p.0, place]);
                     let none = self.b.op1(Ir::BNot, any);
                     self.b.op2(Ir::BOr, all, none)

@@ -190,6 +190,22 @@ impl Emitter {
     /// Operations between lanes.
     fn lanes(&mut self, c: &mut Context<'_, '_>, inst: &Inst, operands: &[Id], ty: Id, own: Id) {
         use op::capability as cap;
+        if c.options.emulates_warps(c.program.stage) {
+            match inst.op {
+                Op::Shuffle => return self.exchanged(c, own, ty, operands[0], operands[1]),
+                Op::Ballot => return self.ballot(c, own, operands[0]),
+                Op::VoteAll | Op::VoteAny => {
+                    let (bool, zero) = (self.m.ty(Type::Bool), self.m.uint(0));
+                    let all = inst.op == Op::VoteAll;
+                    let truth = if all { self.m.result(op::LOGICAL_NOT, bool, &[operands[0]]) } else { operands[0] };
+                    let mask = self.m.id();
+                    self.ballot(c, mask, truth);
+                    let compare = if all { op::I_EQUAL } else { op::I_NOT_EQUAL };
+                    return self.m.result_as(own, compare, bool, &[mask, zero]);
+                }
+                _ => {}
+            }
+        }
         let scope = self.m.uint(3);
         self.m.capability(cap::GROUP_NON_UNIFORM);
         let requirement;

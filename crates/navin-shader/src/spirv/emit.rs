@@ -133,6 +133,11 @@ impl Emitter {
                 }
                 Op::LoadConst => self.buffers.note_constant(inst.args[0], inst.args[1], c.f.types[v.index()]),
                 Op::LoadConstAt => self.buffers.note_computed(inst.args[0]),
+                Op::AtomicWide if inst.args[2] != u32::MAX => {
+                    self.buffers.note_wide(inst.args[2]);
+                    c.interface.storage_written |= 1 << inst.args[2];
+                    c.interface.storage_slots |= 1 << inst.args[2];
+                }
                 Op::StoreStorage | Op::AtomicStorage => c.interface.storage_written |= 1 << inst.args[0],
                 _ => {}
             }
@@ -313,6 +318,8 @@ impl Emitter {
             | Op::LoadShared
             | Op::StoreShared
             | Op::AtomicShared
+            | Op::AtomicWide
+            | Op::CountAtBarrier
             | Op::LoadLocal
             | Op::StoreLocal
             | Op::Barrier

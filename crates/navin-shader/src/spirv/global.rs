@@ -37,6 +37,10 @@ pub(super) struct Global {
     store: Id,
     /// `uint atomic(low, high, value [, expected])`, by kind.
     atomics: [Id; Atomic::COUNT],
+    /// `uvec2 atomic(low, high, value low, high [, expected low, high])`, by kind.
+    wide_atomics: [Id; Atomic::COUNT],
+    /// Pointer to a page of 64-bit words.
+    wide_page_pointer: Id,
 }
 
 impl Emitter {
@@ -70,7 +74,7 @@ impl Emitter {
     }
 
     /// Writes a helper function: `body` gets the label of its first block and the ids of its parameters, all `uint`.
-    fn helper(&mut self, returns: Id, parameters: usize, body: impl FnOnce(&mut Self, Id, &[Id])) -> Id {
+    pub(super) fn helper(&mut self, returns: Id, parameters: usize, body: impl FnOnce(&mut Self, Id, &[Id])) -> Id {
         let uint = self.m.ty(Type::Uint);
         let ty = self.m.ty(Type::Function(returns, parameters as u32));
         let name = self.m.id();
@@ -204,6 +208,12 @@ impl Emitter {
     /// Finds the page, and begins a block for what is done there unless it is the zero page. Gives the pointer,
     /// that block, and the one to merge to.
     fn begin_write(&mut self, page_function: Id, low: Id, high: Id) -> [Id; 3] {
+        let [page, write, merge] = self.begin_page(page_function, low, high);
+        [self.word_of_page(page, low), write, merge]
+    }
+
+    /// The same with the page rather than the pointer.
+    fn begin_page(&mut self, page_function: Id, low: Id, high: Id) -> [Id; 3] {
         let pair = self.m.vector(Type::Uint, 2);
         let bool = self.m.ty(Type::Bool);
         let bools = self.m.vector(Type::Bool, 2);
@@ -218,7 +228,7 @@ impl Emitter {
         self.m.statement(op::SELECTION_MERGE, &[merge, 0]);
         self.m.statement(op::BRANCH_CONDITIONAL, &[unmapped, merge, write]);
         self.m.statement(op::LABEL, &[write]);
-        [self.word_of_page(page, low), write, merge]
+        [page, write, merge]
     }
 
     /// `void store(low, high, value)`.
@@ -249,8 +259,14 @@ impl Emitter {
                 let &[low, high, value, ..] = parameters else { return };
                 let expected = parameters.get(3).copied().unwrap_or(zero);
                 let [pointer, write, merge] = e.begin_write(page_function, low, high);
-                let old = e.m.id();
-                e.atomic_as(old, AtomicArgs { pointer, value, expected, kind, scope: 1 });
+                let args = AtomicArgs { pointer, value, expected, kind, scope: 1 };
+                let (old, write) = if kind.is_loop() {
+                    e.atomic_loop(args, write)
+                } else {
+                    let old = e.m.id();
+                    e.atomic_as(old, args);
+                    (old, write)
+                };
                 e.m.statement(op::BRANCH, &[merge]);
                 e.m.statement(op::LABEL, &[merge]);
                 let result = e.m.result(op::PHI, uint, &[zero, block, old, write]);
@@ -258,5 +274,38 @@ impl Emitter {
             });
         }
         self.buffers.global.atomics[kind as usize]
+    }
+
+    /// `uvec2 atomic(low, high, value [, expected])` on 64 bits; 0 for unmapped pages.
+    pub(super) fn wide_atomic_function(&mut self, c: &mut Context<'_, '_>, kind: Atomic) -> Id {
+        if self.buffers.global.wide_atomics[kind as usize] == 0 {
+            let page_function = self.page_function(c);
+            let (pair, ulong) = (self.m.vector(Type::Uint, 2), self.m.ty(Type::Ulong));
+            if self.buffers.global.wide_page_pointer == 0 {
+                let count = self.m.uint(PAGE_WORDS / 2);
+                let words = self.m.id();
+                put(&mut self.m.globals, op::TYPE_ARRAY, &[words, ulong, count]);
+                self.m.decorate(words, decoration::ARRAY_STRIDE, &[8]);
+                let page = self.m.block(&[(words, 0)]);
+                self.buffers.global.wide_page_pointer = self.m.pointer(storage::PHYSICAL_STORAGE_BUFFER, page);
+            }
+            let zero = self.m.uint(0);
+            let pointer = self.m.pointer(storage::PHYSICAL_STORAGE_BUFFER, ulong);
+            let nothing = self.m.id();
+            put(&mut self.m.globals, op::CONSTANT_COMPOSITE, &[pair, nothing, zero, zero]);
+            let parameters = if kind == Atomic::CompareExchange { 6 } else { 4 };
+            self.buffers.global.wide_atomics[kind as usize] = self.helper(pair, parameters, |e, block, parameters| {
+                let [page, write, merge] = e.begin_page(page_function, parameters[0], parameters[1]);
+                let page = e.m.result(op::BITCAST, e.buffers.global.wide_page_pointer, &[page]);
+                let index = e.bits(parameters[0], 3, PAGE_WORDS / 2 - 1);
+                let p = e.m.result(op::ACCESS_CHAIN, pointer, &[page, zero, index]);
+                let old = e.wide_atomic(p, &parameters[2..], kind);
+                e.m.statement(op::BRANCH, &[merge]);
+                e.m.statement(op::LABEL, &[merge]);
+                let result = e.m.result(op::PHI, pair, &[nothing, block, old, write]);
+                e.m.statement(op::RETURN_VALUE, &[result]);
+            });
+        }
+        self.buffers.global.wide_atomics[kind as usize]
     }
 }

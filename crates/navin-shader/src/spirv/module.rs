@@ -30,7 +30,9 @@ pub enum Type {
     Pointer(u32, Id),
     /// Structure of two equal members (extended products).
     Pair(Id),
-    /// Function that returns a type and takes so many [`Type::Uint`], at most 4.
+    /// 64-bit unsigned: atomics only.
+    Ulong,
+    /// Function that returns a type and takes so many [`Type::Uint`], at most 6.
     Function(Id, u32),
 }
 
@@ -135,6 +137,7 @@ impl Module {
             Type::Void => put(g, op::TYPE_VOID, &[id]),
             Type::Bool => put(g, op::TYPE_BOOL, &[id]),
             Type::Uint => put(g, op::TYPE_INT, &[id, 32, 0]),
+            Type::Ulong => put(g, op::TYPE_INT, &[id, 64, 0]),
             Type::Int => put(g, op::TYPE_INT, &[id, 32, 1]),
             Type::Float => put(g, op::TYPE_FLOAT, &[id, 32]),
             Type::Double => put(g, op::TYPE_FLOAT, &[id, 64]),
@@ -143,8 +146,8 @@ impl Module {
             Type::Pointer(class, to) => put(g, op::TYPE_POINTER, &[id, class, to]),
             Type::Pair(of) => put(g, op::TYPE_STRUCT, &[id, of, of]),
             Type::Function(returns, n) => {
-                let words = [id, returns, needed, needed, needed, needed];
-                put(g, op::TYPE_FUNCTION, &words[..2 + (n as usize).min(4)]);
+                let words = [id, returns, needed, needed, needed, needed, needed, needed];
+                put(g, op::TYPE_FUNCTION, &words[..2 + (n as usize).min(6)]);
             }
         }
         self.types.insert(t, id);

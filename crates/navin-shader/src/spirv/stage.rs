@@ -110,6 +110,14 @@ impl Emitter {
         }
     }
 
+    /// A built-in of one word, read here.
+    pub(super) fn builtin_word(&mut self, c: &mut Context<'_, '_>, which: Builtin) -> Id {
+        let (number, scalar, components, _) = source(which as u32);
+        let variable = self.builtin_in(c, number, scalar, components);
+        let ty = self.m.ty(scalar);
+        self.m.result(op::LOAD, ty, &[variable])
+    }
+
     /// A built-in input.
     fn builtin_in(&mut self, c: &mut Context<'_, '_>, number: u32, scalar: Type, components: u32) -> Id {
         let key = Key::BuiltinIn(number);
