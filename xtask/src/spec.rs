@@ -79,6 +79,60 @@ fn names(text: &str) -> Vec<u32> {
 mod tests {
     use super::*;
 
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Guards {
+        set: Vec<Set>,
+    }
+
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Set {
+        name: String,
+        #[serde(default)]
+        tests: Vec<String>,
+        #[serde(default)]
+        programs: Vec<String>,
+        at_least: usize,
+    }
+
+    /// The names of the functions behind `#[test]` in a file.
+    fn tests_in(text: &str) -> Vec<&str> {
+        text.split("#[test]").skip(1).filter_map(|rest| rest.split_once("fn ")?.1.split('(').next()).collect()
+    }
+
+    fn all_tests(folder: &Path, names: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                all_tests(&path, names);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                names.extend(tests_in(&text).into_iter().map(str::to_owned));
+            }
+        }
+    }
+
+    #[test]
+    fn b591_the_sets_that_guard_scheduling_are_there() {
+        let root = workspace::root();
+        let guards: Guards = toml::from_str(&std::fs::read_to_string(root.join("docs/guards.toml")).unwrap()).unwrap();
+        let mut names = Vec::new();
+        all_tests(&root.join("crates"), &mut names);
+        for set in &guards.set {
+            let programs = set
+                .programs
+                .iter()
+                .map(|program| tests_in(&std::fs::read_to_string(root.join(program)).expect(program)).len());
+            let named = names.iter().filter(|name| set.tests.iter().any(|beginning| name.starts_with(beginning)));
+            let there = programs.sum::<usize>() + named.count();
+            assert!(there >= set.at_least, "{}: {there} tests of {}", set.name, set.at_least);
+            for beginning in &set.tests {
+                assert!(names.iter().any(|name| name.starts_with(beginning)), "{}: no {beginning}", set.name);
+            }
+        }
+    }
+
     #[test]
     fn ids_are_read_from_function_names() {
         assert_eq!(
