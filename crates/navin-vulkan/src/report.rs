@@ -124,7 +124,7 @@ pub(crate) fn gaps(features: &Features, limits: &Limits) -> Vec<Gap> {
     let all = [
         (features.host_import, "import of host memory", "pools are mirrored: what guest and GPU write is copied"),
         (features.bc, "BC1 to BC7 textures", "they are refused"),
-        (features.astc, "ASTC textures", "they must be decoded on the CPU"),
+        (features.astc, "ASTC textures", "they are decoded to RGBA8 by the CPU"),
         (features.custom_border_color, "custom border colours", "the nearest of three colours"),
         (features.depth_clip_control, "clip space -w..w", "depth mode NEAR_IS_MINUS_W draws with wrong depth"),
         (features.depth_clip_enable, "depth clipping apart from clamping", "clamping turns clipping off"),

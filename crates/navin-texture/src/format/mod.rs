@@ -194,7 +194,8 @@ pub struct Fallback {
     pub vk_format: i32,
     /// Where a view of that format finds NVN's R, G, B and A. Identity for depth formats.
     pub swizzle: [Component; 4],
-    /// Whether the bytes are the same; false for depth formats, whose copies must convert.
+    /// Whether the bytes are the same; false for depth formats, whose copies must convert, and for ASTC, which is
+    /// decoded.
     pub same_bytes: bool,
 }
 
@@ -329,6 +330,8 @@ impl FormatInfo {
             // D32_SFLOAT and D32_SFLOAT_S8_UINT.
             Format::DEPTH24 => (126, [R, G, B, A], false),
             Format::DEPTH24_STENCIL8 => (130, [R, G, B, A], false),
+            // Decoded: R8G8B8A8_SRGB and R8G8B8A8_UNORM.
+            _ if self.is_astc() => (if matches!(self.class, Class::Srgb) { 43 } else { 37 }, [R, G, B, A], false),
             _ => return None,
         };
         Some(Fallback { vk_format, swizzle, same_bytes })

@@ -25,7 +25,9 @@ use navin_texture::swizzle::Pitch;
 use navin_texture::{LevelLayout, Region, TextureFlags, tile, untile};
 use navin_vulkan::{Access, Encoder, Image, Readback, tiling};
 
-use super::{images, tiling as on_gpu};
+use super::decoded;
+use super::images::{self, DeviceFormat};
+use super::tiling as on_gpu;
 use crate::driver::Driver;
 use crate::host::pools::bytes::Bytes;
 use crate::host::textures::{Content, Filled, Texture, Watched};
@@ -186,11 +188,11 @@ fn make(driver: &Driver, texture: &Texture) -> Option<Arc<Image>> {
 }
 
 /// Whether a texture begins with what its storage holds. Not where the storage has another form than Vulkan's
-/// (samples, packed depth and stencil); and in pools that the CPU never reaches not where the bytes mean nothing
+/// (samples, packed depth and stencil; blocks that are decoded on the way are fine); and in pools that the CPU never reaches not where the bytes mean nothing
 /// without the hardware's own tables (B315): depth and stencil, sparse textures, compressible ones (B316: the flag
 /// is a hint in every other pool).
-fn is_seeded(texture: &Texture, bytes: &Bytes<'_>, same_bytes: bool) -> bool {
-    if !same_bytes || texture.desc.samples > 1 {
+fn is_seeded(texture: &Texture, bytes: &Bytes<'_>, device: &DeviceFormat) -> bool {
+    if !(device.same_bytes || device.decoded) || texture.desc.samples > 1 {
         return false;
     }
     let flags = TextureFlags::from_bits_retain(texture.desc.flags.raw() as u32);
@@ -203,13 +205,13 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
     let Some(device) = images::device_format(&driver.context, texture.format) else { return Filled::Unwatched };
     let size = texture.layout.size;
     // Storage that is not (or no longer) there reads 0 (B212).
-    let bytes = texture.bytes(driver).filter(|bytes| is_seeded(texture, bytes, device.same_bytes));
+    let bytes = texture.bytes(driver).filter(|bytes| is_seeded(texture, bytes, &device));
     let Some(bytes) = bytes else {
         clear(driver, encoder, texture, image);
         return Filled::Unwatched;
     };
     let filled = watched(driver, &bytes, size);
-    if on_gpu::fill(driver, encoder, texture, image, &bytes, &tiling::Part::all(&texture.layout)) {
+    if device.same_bytes && on_gpu::fill(driver, encoder, texture, image, &bytes, &tiling::Part::all(&texture.layout)) {
         driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
         driver.counters.texture_upload_bytes.fetch_add(size, Ordering::Relaxed);
         return filled;
@@ -301,7 +303,8 @@ fn refresh(
     });
     if !news.is_empty() {
         let parts: Vec<_> = news.iter().filter_map(|part| part.for_gpu(texture)).collect();
-        if on_gpu::fill(driver, encoder, texture, image, &bytes, &parts) {
+        let same_bytes = !decoded::is_decoded(texture, image);
+        if same_bytes && on_gpu::fill(driver, encoder, texture, image, &bytes, &parts) {
             let bytes: u64 = news.iter().map(|part| part.level.size).sum();
             driver.counters.texture_upload_bytes.fetch_add(bytes, Ordering::Relaxed);
         } else {
@@ -362,7 +365,7 @@ fn clear(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<
         layer_count: vk::REMAINING_ARRAY_LAYERS,
     };
     encoder.barrier(Access::All, Access::Transfer);
-    if texture.format.is_compressed() {
+    if texture.format.is_compressed() && !decoded::is_decoded(texture, image) {
         // Vulkan clears no blocks.
         for_each_part(texture, |_, part| {
             let zeroes = vec![0; (part.range.end - part.range.start) as usize];
@@ -376,7 +379,8 @@ fn clear(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<
     encoder.barrier(Access::Transfer, Access::All);
 }
 
-/// Untiles one level of one layer into transient memory and copies it from there.
+/// Untiles one level of one layer into transient memory, decoded if the device lacks the format, and copies it from
+/// there.
 fn upload(
     driver: &Driver,
     encoder: &mut Encoder,
@@ -387,8 +391,10 @@ fn upload(
 ) {
     let Part { level, index, layer, .. } = *part;
     driver.counters.texture_upload_bytes.fetch_add(level.size, Ordering::Relaxed);
+    let is_decoded = decoded::is_decoded(texture, image);
     let row = level.row_bytes();
-    let size = level.packed_bytes();
+    let texels = decoded::bytes(level.width, level.height, level.slices);
+    let size = if is_decoded { texels } else { level.packed_bytes() };
     // Copies want offsets that are multiples of the texel size and of 4.
     let slice = match encoder.transient(size, 16) {
         Ok(slice) => slice,
@@ -405,8 +411,18 @@ fn upload(
     // SAFETY: the slice is `size` bytes of mapped memory, valid until the submission.
     let linear = unsafe { std::slice::from_raw_parts_mut(slice.ptr, size as usize) };
     let pitch = Pitch { row: row as usize, slice: (row * u64::from(level.rows)) as usize };
-    if let Err(e) = untile(linear, pitch, storage, level, texture.order, Region::whole(level)) {
+    let mut blocks = Vec::new();
+    let rows = if is_decoded {
+        blocks.resize(level.packed_bytes() as usize, 0);
+        &mut blocks
+    } else {
+        &mut *linear
+    };
+    if let Err(e) = untile(rows, pitch, storage, level, texture.order, Region::whole(level)) {
         fault!(key = texture.serial, "", "texture {}: level {index} cannot be read ({e})", texture.serial);
+        return;
+    }
+    if is_decoded && !decoded::decode(texture, &blocks, [level.width, level.height], linear) {
         return;
     }
     let region = vk::BufferImageCopy2::default()

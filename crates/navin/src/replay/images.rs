@@ -19,6 +19,8 @@ pub(crate) struct DeviceFormat {
     pub(crate) swizzle: [vk::ComponentSwizzle; 4],
     /// Whether texels have the guest's bytes, so that copies need no conversion.
     pub(crate) same_bytes: bool,
+    /// Whether the guest's blocks are decoded to RGBA8 when the image is filled: ASTC on a device without it.
+    pub(crate) decoded: bool,
 }
 
 const IDENTITY: [vk::ComponentSwizzle; 4] =
@@ -42,7 +44,7 @@ pub(crate) fn device_format(context: &Context, info: &FormatInfo) -> Option<Devi
         }
         let same_bytes = !(info.class.has_depth() && matches!(own, vk::Format::X8_D24_UNORM_PACK32))
             && info.class != Class::DepthStencil;
-        return Some(DeviceFormat { format: own, swizzle, same_bytes });
+        return Some(DeviceFormat { format: own, swizzle, same_bytes, decoded: false });
     }
     let fallback = info.fallback()?;
     let format = vk::Format::from_raw(fallback.vk_format);
@@ -58,7 +60,7 @@ pub(crate) fn device_format(context: &Context, info: &FormatInfo) -> Option<Devi
     if info.alpha_one() {
         swizzle[3] = vk::ComponentSwizzle::ONE;
     }
-    Some(DeviceFormat { format, swizzle, same_bytes: fallback.same_bytes })
+    Some(DeviceFormat { format, swizzle, same_bytes: fallback.same_bytes, decoded: info.is_astc() })
 }
 
 /// Whether the format holds depth or stencil.
@@ -113,7 +115,7 @@ pub(crate) fn image_desc(context: &Context, texture: &Texture) -> Option<ImageDe
         samples,
         usage,
         view_formats: Default::default(),
-        mutable: color,
+        mutable: color || device.decoded,
         cube: matches!(texture.target, Target::Cube | Target::CubeArray)
             || (kind == vk::ImageType::TYPE_2D
                 && texture.layers() >= 6

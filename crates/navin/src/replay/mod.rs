@@ -10,6 +10,7 @@ mod blend;
 mod conditional;
 pub(crate) mod content;
 pub(crate) mod convert;
+mod decoded;
 mod draw;
 mod draw_texture;
 mod fixed;

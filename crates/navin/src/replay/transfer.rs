@@ -15,7 +15,7 @@ use navin_vulkan::{Access, Attachment, BufferRange, Image, Scissor, Targets};
 use super::content::{self, Use};
 use super::images::{self, Selection};
 use super::state::{Dirty, Range};
-use super::{Engine, Piece, convert, target_of};
+use super::{Engine, Piece, convert, decoded, target_of};
 use crate::host::textures::Texture;
 
 /// A clear's colour in the kind of number the guest gave.
@@ -210,7 +210,10 @@ impl Piece<'_> {
             );
             return;
         }
-        if !images::device_format(&self.driver.context, named.texture.format).is_some_and(|d| d.same_bytes) {
+        let is_decoded = into_texture && decoded::is_decoded(&named.texture, &named.image);
+        if !is_decoded
+            && !images::device_format(&self.driver.context, named.texture.format).is_some_and(|d| d.same_bytes)
+        {
             fault!(
                 key = named.texture.serial,
                 "",
@@ -252,6 +255,12 @@ impl Piece<'_> {
             .image_subresource(named.layers(layers))
             .image_offset(offset)
             .image_extent(extent);
+        if is_decoded {
+            let rows = Rows { row, image, bytes: tight_row, rows, images };
+            self.decode_rows(&named, region, copy.buffer.get(), bytes, &rows);
+            self.end_transfer();
+            return;
+        }
         if buffer.offset % block.max(4) != 0 || row % block != 0 || image % row != 0 || image / row < rows {
             let rows = Rows { row, image, bytes: tight_row, rows, images };
             self.copy_by_rows(&named, region, buffer, &rows, into_texture);
@@ -267,6 +276,30 @@ impl Piece<'_> {
             }
         }
         self.end_transfer();
+    }
+
+    /// Blocks into an image that has texels instead.
+    fn decode_rows(&mut self, named: &Named, region: vk::BufferImageCopy2<'_>, address: u64, bytes: u64, rows: &Rows) {
+        let Some(from) = self.driver.pools.cpu_range(address, bytes) else {
+            fault!(
+                key = named.texture.serial,
+                "",
+                "blocks for texture {} are not side by side in memory that the CPU sees: not copied",
+                named.texture.serial
+            );
+            return;
+        };
+        // SAFETY: inside the pool's storage, which stays mapped while the submit thread replays; the guest has asked
+        // for these bytes to be read. They are copied before they are looked at.
+        let from = unsafe { std::slice::from_raw_parts(from.as_ptr(), bytes as usize) };
+        let mut tight = Vec::with_capacity((rows.bytes * rows.rows * rows.images) as usize);
+        for image in 0..rows.images {
+            for row in 0..rows.rows {
+                let at = (image * rows.image + row * rows.row) as usize;
+                tight.extend_from_slice(&from[at..at + rows.bytes as usize]);
+            }
+        }
+        decoded::put(&mut self.encoder, &named.texture, &named.image, region, &tight);
     }
 
     /// Vulkan wants offsets and strides that are multiples of the texel size, and image strides of the row's: other
@@ -538,7 +571,10 @@ fn copyable(source: &Named, destination: &Named) -> bool {
     from.samples == to.samples
         && source.image.aspects() == destination.image.aspects()
         && (from.format == to.format
-            || color && source.texture.format.bytes_per_block == destination.texture.format.bytes_per_block)
+            || color
+                && decoded::is_decoded(&source.texture, &source.image)
+                    == decoded::is_decoded(&destination.texture, &destination.image)
+                && source.texture.format.bytes_per_block == destination.texture.format.bytes_per_block)
 }
 
 impl Named {
