@@ -1,7 +1,9 @@
 //! The CPU copies against an address formula written independently of them: one byte at a time, straight from the
 //! description of GOBs and blocks (B304), for both generations' orders (B305).
 
-use navin_texture::swizzle::{Kernel, pick, picked_bytes, picked_extent, picking_step, tile_with, untile_with};
+use navin_texture::swizzle::{
+    Kernel, pick, picked_bytes, picked_extent, picking_step, tile_with, touched, untile_with,
+};
 use navin_texture::{
     Format, GobOrder, Layout, LayoutInput, LevelLayout, PackagedLayout, Pitch, Region, Storage, SwizzleError, Target,
     TextureFlags, tile, untile,
@@ -453,7 +455,16 @@ proptest! {
         let (y, h) = part(level.rows, corner.1, size.1);
         let (z, d) = part(level.slices, corner.2, size.2);
         let order = if successor { GobOrder::Successor } else { GobOrder::TegraX1 };
-        check(level, order, Region { x, y, z, width: w, height: h, depth: d }, padding);
+        let region = Region { x, y, z, width: w, height: h, depth: d };
+        check(level, order, region, padding);
+        // B312: what a write of the region may touch, no more and no less than the GOBs that hold it.
+        let bytes = u64::from(x * level.bytes_per_block)..u64::from((x + w) * level.bytes_per_block);
+        let places = (z..z + d).flat_map(|z| {
+            let bytes = bytes.clone();
+            (y..y + h).flat_map(move |y| bytes.clone().map(move |x| address(level, successor, x, y.into(), z.into())))
+        });
+        let (first, last) = places.fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
+        prop_assert_eq!(touched(level, &region), first / 512 * 512..last / 512 * 512 + 512);
     }
 
     #[test]

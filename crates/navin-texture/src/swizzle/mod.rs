@@ -96,6 +96,28 @@ impl Pitch {
     }
 }
 
+/// The bytes of a level, from its first, between which a copy of `region` stays: from its first GOB (of linear storage:
+/// byte) to its last. Empty for an empty region; cut to the level.
+pub fn touched(level: &LevelLayout, region: &Region) -> std::ops::Range<u64> {
+    if region.width == 0 || region.height == 0 || region.depth == 0 {
+        return 0..0;
+    }
+    let blocks = Blocks::new(level);
+    let place = |byte: u64, y: u64, z: u64| match (&blocks, level.storage) {
+        // Columns count for more than rows of GOBs in the same row of blocks, so corners are the ends.
+        (Some(blocks), _) => blocks.gob_row(y as usize / 8, z as usize) as u64 + byte / 64 * blocks.block as u64,
+        (None, Storage::Linear { row_stride }) => (z * u64::from(level.rows) + y) * row_stride + byte,
+        (None, Storage::BlockLinear { .. }) => 0,
+    };
+    let unit = if blocks.is_some() { 512 } else { 1 };
+    let bytes = u64::from(level.bytes_per_block);
+    let end = |from: u32, count: u32| u64::from(from) + u64::from(count);
+    let last_byte = (end(region.x, region.width) * bytes).saturating_sub(1);
+    let first = place(u64::from(region.x) * bytes, region.y.into(), region.z.into());
+    let last = place(last_byte, end(region.y, region.height) - 1, end(region.z, region.depth) - 1);
+    first.min(level.size)..(last + unit).min(level.size)
+}
+
 /// Copies `region` of a level out of the texture: `src` (the level's bytes, from its first) to rows in `dst`.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use navin_abi::records::{TextureDesc, ViewDesc};
 use navin_abi::types::NVNcopyRegion;
 use navin_abi::{GuestPtr, fault};
 use navin_memory::tracking::Stamp;
-use navin_texture::swizzle::{Pitch, Region as SwizzleRegion};
+use navin_texture::swizzle::{Pitch, Region as SwizzleRegion, touched};
 use navin_texture::{
     Format, FormatInfo, GobOrder, Layout, LayoutInput, PackagedLayout, Target, TextureFlags, tile, untile,
 };
@@ -344,7 +344,9 @@ pub(crate) fn write_texels(
         let from = &rows[n * pitch.slice..n * pitch.slice + layer_bytes];
         let level = &texture.layout.levels[texels.level];
         let mut written = false;
-        bytes.update(range, |storage| {
+        let inside = touched(level, &texels.region);
+        let touched = range.start + inside.start..(range.start + inside.end).min(range.end);
+        bytes.update_within(range, touched, |storage| {
             written = tile(storage, level, texture.order, texels.region, from, pitch).is_ok();
         });
         if !written {

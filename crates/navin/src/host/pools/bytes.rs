@@ -206,8 +206,14 @@ impl Bytes<'_> {
     /// Has `change` write the bytes of `range`: in place where they lie in one piece, else in a copy that is brought
     /// back piece by piece.
     pub(crate) fn update(&self, range: Range<u64>, change: impl FnOnce(&mut [u8])) {
+        self.update_within(range.clone(), range, change);
+    }
+
+    /// As [`update`](Self::update), for a change that stays inside `touched`: only its pages count as written, so that
+    /// a single texel costs the same in a texture of any size (B312).
+    pub(crate) fn update_within(&self, range: Range<u64>, touched: Range<u64>, change: impl FnOnce(&mut [u8])) {
         let size = (range.end - range.start) as usize;
-        self.announce(range.clone());
+        self.announce(touched);
         let pieces = self.pieces(range.clone());
         if let [Piece { source: Some((entry, at)), range: whole }] = &*pieces
             && *whole == range
