@@ -3,6 +3,9 @@
 //! Expected pictures are `tests/expected/<client>/frame-N.png`; `./x test --bless` writes them anew, to be looked
 //! at before they are committed. A picture that differs is left beside the expected one and the difference in
 //! `out/test/<client>/`.
+//!
+//! Those whose memory the CPU and the GPU both write run once more, for fewer frames, with their pools mirrored: as on
+//! a device that imports no memory.
 
 use std::path::Path;
 
@@ -20,28 +23,50 @@ use crate::workspace;
 /// Seconds that one client may take; the CPU device under validation is slow.
 const TIMEOUT: &str = "300";
 
+/// Clients that run mirrored too.
+const MIRRORED: [&str; 3] = ["memory", "streaming", "queues"];
+
 /// Runs every client, comparing or (`bless`) writing the expected pictures.
 ///
 /// # Errors
 /// The clients do not build. A client that fails is a failure of the report.
 pub fn run(report: &mut Report, clients: &[Client], layers: Option<&Layers>, bless: bool) -> Result<()> {
     let folder = clients::build(clients)?;
+    let mut run = |client: &Client, how: &str, outcome: Result<String>| match outcome {
+        Ok(words) => {
+            say(format_args!("client {}{how} ... ok ({words})", client.name));
+            report.passed += 1;
+        }
+        Err(e) => {
+            say(format_args!("client {}{how} ... FAILED: {e:#}", client.name));
+            report.failures.push(format!("client {}{how}: {e:#}", client.name));
+        }
+    };
     for client in clients {
-        match one(&folder, client, layers, bless) {
-            Ok(words) => {
-                say(format_args!("client {} ... ok ({words})", client.name));
-                report.passed += 1;
-            }
-            Err(e) => {
-                say(format_args!("client {} ... FAILED: {e:#}", client.name));
-                report.failures.push(format!("client {}: {e:#}", client.name));
-            }
+        run(client, "", one(&folder, client, layers, bless, &[]));
+        if MIRRORED.contains(&client.name.as_str()) && !bless {
+            let client = shortened(client);
+            let outcome = one(&folder, &client, layers, false, &[("NAVIN_IMPORT", "mirror")]);
+            run(&client, ", mirrored", outcome);
         }
     }
     Ok(())
 }
 
-fn one(folder: &Path, client: &Client, layers: Option<&Layers>, bless: bool) -> Result<String> {
+/// The client up to the second picture that is compared.
+fn shortened(client: &Client) -> Client {
+    let compare: Vec<u64> = client.compare.iter().copied().take(2).collect();
+    let test_frames = compare.iter().max().map_or(client.test_frames, |last| last + 1);
+    Client { compare, test_frames, ..client.clone() }
+}
+
+fn one(
+    folder: &Path,
+    client: &Client,
+    layers: Option<&Layers>,
+    bless: bool,
+    settings: &[(&str, &str)],
+) -> Result<String> {
     let out = workspace::root().join("out/test").join(&client.name);
     clients::empty(&out)?;
     let frames = client.test_frames.to_string();
@@ -57,6 +82,7 @@ fn one(folder: &Path, client: &Client, layers: Option<&Layers>, bless: bool) -> 
         }
     }
     let mut command = clients::navin_run(folder, client, &options, &out)?;
+    command.envs(settings.iter().copied());
     let output = command.output().context("starting navin")?;
     // What the client and the driver said is worth seeing only when something went wrong.
     let said = String::from_utf8_lossy(&output.stderr);

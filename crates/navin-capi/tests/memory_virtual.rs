@@ -151,6 +151,120 @@ fn b111_an_unmapping_is_seen_at_once_and_by_nothing_submitted_before() {
     }
 }
 
+/// Pages go when the GPU is through with them, and not before: what was submitted reads what was mapped then.
+#[test]
+fn b111_work_in_flight_reads_the_old_pages_which_go_when_it_has_ended() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let mut observed = 0;
+    for memory in Memory::ALL {
+        let physical = filled(&guest, memory, MB, 0x42);
+        physical.write(BIG, &[0x43; BIG]);
+        // With CPU access, so that the pages can be looked for.
+        let pool = guest.pool_at(std::ptr::null_mut(), 4 * MB, 0x224).unwrap();
+        let texture = guest.linear(&pool, MB, 64);
+        let (from, to) = (pool.address() + MB as u64, guest.own.address() + SCRATCH as u64);
+        // SAFETY: a live pool.
+        let base = unsafe { nvnMemoryPoolMap(pool.pool) } as usize;
+        // SAFETY: live objects.
+        let read = |c| unsafe { nvnCommandBufferCopyBufferToBuffer(c, from, to, BIG, NVNcopyFlags(0)) };
+
+        // Unmapped under work that reads it.
+        assert!(guest.map(&pool, &[map_from(&physical, 0, MB, BIG)]));
+        guest.own.write(SCRATCH, &[0xEE; BIG]);
+        guest.submit_slowly(read);
+        assert!(guest.map(&pool, &[unmap(MB, BIG)]));
+        if memory == Memory::Navin {
+            let there = is_readable(base + MB);
+            // Only if it is still under way: otherwise the pages may be gone, and rightly.
+            if counter("in_flight") > 0 {
+                observed += 1;
+                assert!(there, "the pages went before the work that reads them");
+            }
+        }
+        guest.finish();
+        assert_eq!(guest.own.read(SCRATCH, BIG), [0x42; BIG], "{memory:?}: what was mapped when it was submitted");
+        assert_eq!(guest.texel(texture), [0; 4], "{memory:?}: nothing, for what comes after");
+        assert!(eventually(|| !is_readable(base + MB)), "{memory:?}: inaccessible when the work has ended");
+
+        // Mapped over before it has ended: the mapping waits, and stays when the rest goes.
+        assert!(guest.map(&pool, &[map_from(&physical, 0, MB, BIG)]));
+        let waits = counter("memory.virtual.waits");
+        guest.own.write(SCRATCH, &[0xEE; BIG]);
+        guest.submit_slowly(read);
+        assert!(guest.map(&pool, &[map_from(&physical, BIG, MB, PAGE), unmap(MB + PAGE, BIG - PAGE)]));
+        assert_eq!(counter("memory.virtual.waits"), waits + 1, "{memory:?}: other pages under work in flight");
+        guest.finish();
+        assert_eq!(guest.own.read(SCRATCH, BIG), [0x42; BIG], "{memory:?}");
+        assert_eq!(guest.gpu_bytes(from, PAGE), [0x43; PAGE], "{memory:?}");
+        assert_eq!(guest.gpu_bytes(from + PAGE as u64, PAGE), [0; PAGE], "{memory:?}");
+        if memory == Memory::Navin {
+            assert!(eventually(|| !is_readable(base + MB + PAGE)));
+            assert!(is_readable(base + MB), "mapped again, so it stays");
+        }
+
+        // Finalized under it.
+        assert!(guest.map(&pool, &[map_from(&physical, 0, MB, BIG)]));
+        guest.own.write(SCRATCH, &[0xEE; BIG]);
+        guest.submit_slowly(read);
+        pool.end();
+        assert!(eventually(|| counter("in_flight") == 0), "{memory:?}: Finalize waited");
+        assert_eq!(guest.own.read(SCRATCH, BIG), [0x42; BIG], "{memory:?}");
+        assert!(!is_readable(base + MB));
+        physical.end();
+    }
+    assert!(observed > 0, "the work ended before anything could be seen");
+}
+
+/// As below, on the CPU: through the address that Map gave, and through an event there.
+#[test]
+fn b112_the_cpu_never_misses_an_address_that_stays_mapped() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let physical = filled(&guest, Memory::Navin, 8 * MB, 0x21);
+    let pool = guest.pool_at(std::ptr::null_mut(), 1 << 30, 0x224).unwrap();
+    // SAFETY: a live pool; zeroed objects of sufficient size that stay.
+    let (base, event) = unsafe {
+        let (builder, event) = (object(), object());
+        nvnEventBuilderSetDefaults(builder);
+        nvnEventBuilderSetStorage(builder, pool.pool, 256);
+        assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
+        (nvnMemoryPoolMap(pool.pool) as usize, event)
+    };
+    assert!(guest.map(&pool, &[map_from(&physical, 0, 0, 2 * MB), map_from(&physical, 0, 0x3000000, MB)]));
+    let ended = AtomicBool::new(false);
+    let faults = navin_abi::fault::count();
+    struct Shared<'a>(&'a Guest, &'a Pool, &'a Pool);
+    // SAFETY: the objects are used by one thread, and their addresses by both.
+    unsafe impl Sync for Shared<'_> {}
+    let shared = Shared(&guest, &physical, &pool);
+    std::thread::scope(|scope| {
+        let (shared, ended) = (&shared, &ended);
+        scope.spawn(move || {
+            let Shared(guest, physical, pool) = shared;
+            for n in 0..1000 {
+                let at = 2 * MB + n % 7 * BIG;
+                assert!(guest.map(pool, &[map_from(physical, 3 * MB, at, BIG)]));
+                assert!(guest.map(pool, &[map_from(physical, 4 * MB, 0x3000000 + MB, BIG)]));
+                assert!(guest.map(pool, &[unmap(at, BIG), unmap(0x3000000 + MB, BIG)]));
+                assert!(guest.map(pool, &[unmap(MB, BIG), map_from(physical, MB, MB, BIG)]));
+            }
+            ended.store(true, Ordering::Release);
+        });
+        while !ended.load(Ordering::Acquire) {
+            for at in [256, 0x3000000] {
+                // SAFETY: mapped all along.
+                assert_eq!(unsafe { ((base + at) as *const u32).read_volatile() }, 0x21212121);
+            }
+            // SAFETY: a live event.
+            assert_eq!(unsafe { nvnEventGetValue(event) }, 0x21212121);
+        }
+    });
+    assert_eq!(navin_abi::fault::count(), faults);
+    pool.end();
+    physical.end();
+}
+
 /// One thread changes what is around two addresses that stay mapped, another has the GPU read them.
 #[test]
 fn b112_an_address_that_stays_mapped_is_always_in_some_pool() {

@@ -11,6 +11,7 @@
 //! - [`virtual_pool`]: the 4 KB page table of a virtual pool, mapping requests, its CPU range.
 //! - [`chunks`]: which pieces of a large pool are imported.
 //! - [`page_table`]: the table of raw pointers.
+//! - [`mirror`]: what has to go up to the GPU's copy of a pool that no import takes.
 //! - [`alloc`]: guest memory with a second mapping for the GPU.
 //! - [`tracking`]: which of that memory the CPU has written.
 
@@ -22,6 +23,7 @@ pub mod address_space;
 pub mod alloc;
 pub mod chunks;
 mod free_ranges;
+pub mod mirror;
 pub mod page_table;
 pub mod pool;
 pub mod tracking;

@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -297,6 +298,11 @@ impl Context {
     /// What buffers of a format can do (vertex, texel).
     pub fn buffer_format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags2 {
         self.gpu.format_features(format).1
+    }
+
+    /// Images that somebody holds.
+    pub fn images(&self) -> u64 {
+        self.gpu.images.load(Ordering::Relaxed)
     }
 
     /// Dropped objects that wait for the end of work that may use them.

@@ -71,6 +71,8 @@ pub(crate) struct Gpu {
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) retire: Retire,
     pub(crate) pools: PoolCounters,
+    /// Images that somebody holds.
+    pub(crate) images: AtomicU64,
     /// The queue's timeline once there is one, as a number; destroyed with the device.
     pub(crate) timeline: AtomicU64,
     /// New images and pools that wait for a submission.
@@ -128,6 +130,7 @@ impl Gpu {
             memory: parts.memory,
             retire: Retire::default(),
             pools: PoolCounters::default(),
+            images: AtomicU64::new(0),
             timeline: AtomicU64::new(0),
             fresh: Mutex::default(),
             clock: OnceLock::new(),

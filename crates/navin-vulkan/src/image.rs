@@ -162,6 +162,7 @@ impl Image {
         let raw = unsafe { gpu.device.create_image(&info, None) }.map_err(|error| refused("no image", error))?;
         // SAFETY: the image was just made.
         let requirements = unsafe { gpu.device.get_image_memory_requirements(raw) };
+        gpu.images.fetch_add(1, Ordering::Relaxed);
         // From here on dropping `image` destroys what was made.
         let image = Self {
             gpu: gpu.clone(),
@@ -342,6 +343,7 @@ impl Drop for Image {
                 fresh.swap_remove(index);
             }
         }
+        self.gpu.images.fetch_sub(1, Ordering::Relaxed);
         let views = self.views.get_mut().drain().map(|(_, view)| view).collect();
         self.gpu.retire.push(Garbage::Image(self.raw, views, self.allocation.get_mut().take()));
     }

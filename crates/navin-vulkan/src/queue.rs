@@ -14,6 +14,7 @@ use std::time::Duration;
 use ash::vk;
 use ash::vk::Handle as _;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use crate::context::{OpenError, Validation};
 use crate::encoder::Encoder;
@@ -152,9 +153,25 @@ impl Queue {
     /// Recording ran out of memory (nothing of the encoder runs then), the device is lost, or a validation message
     /// came and the context was opened to fail on one.
     pub fn submit(&self, encoder: Box<Encoder>) -> Result<u64, QueueError> {
+        self.submit_behind(None, encoder)
+    }
+
+    /// Submits it, and in the same submission `first` before it: for what turns out to be needed while the other is
+    /// recorded.
+    ///
+    /// # Errors
+    /// As for [`Queue::submit`]; nothing of either runs then.
+    pub fn submit_behind(&self, first: Option<Box<Encoder>>, encoder: Box<Encoder>) -> Result<u64, QueueError> {
         let shared = &self.0;
-        // Ending the encoder may make objects of its own, so it comes before the lock.
+        // Ending the encoders may make objects of their own, so it comes before the lock.
         let (frame, number) = encoder.finish()?;
+        let first = match first.map(Encoder::finish).transpose() {
+            Ok(first) => first,
+            Err(error) => {
+                shared.abandon(frame, number);
+                return Err(error.into());
+            }
+        };
         let mut state = shared.state.lock();
         let value = shared.submitted.load(Ordering::Relaxed) + 1;
         let signal = [vk::SemaphoreSubmitInfo::default()
@@ -162,15 +179,22 @@ impl Queue {
             .value(value)
             .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
         // The signal value is above all earlier ones.
-        let fresh = match shared.hand_over(&frame, &signal, vk::Fence::null()) {
+        let earlier = first.as_ref().map(|(frame, _)| frame);
+        let fresh = match shared.hand_over(earlier, &frame, &signal, vk::Fence::null()) {
             Ok(fresh) => fresh,
             Err(error) => {
                 drop(state);
-                drop(frame);
-                shared.gpu.retire.end(number);
+                for (frame, number) in first.into_iter().chain([(frame, number)]) {
+                    drop(frame);
+                    shared.gpu.retire.end(number);
+                }
                 return Err(error.into());
             }
         };
+        if let Some((frame, number)) = first {
+            shared.gpu.retire.submitted(number, value);
+            state.in_flight.push_back(InFlight { value, encoder: number, frame });
+        }
         shared.gpu.retire.submitted(number, value);
         state.in_flight.push_back(InFlight { value, encoder: number, frame });
         shared.submitted.store(value, Ordering::Release);
@@ -203,7 +227,7 @@ impl Queue {
         let fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }?;
         let outcome = encoder.finish().map_err(QueueError::from).and_then(|(frame, number)| {
             let state = shared.state.lock();
-            let ran = shared.hand_over(&frame, &[], fence);
+            let ran = shared.hand_over(None, &frame, &[], fence);
             drop(state);
             // SAFETY: the fence is this call's own. A wait without limit ends with the work or with the device.
             let ran = ran.and_then(|fresh| unsafe { device.wait_for_fences(&[fence], true, u64::MAX) }.map(|()| fresh));
@@ -294,10 +318,12 @@ impl Shared {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// Gives a frame to the Vulkan queue, what waits for a submission before it. The caller holds the state's lock, which
-    /// keeps other users of the queue away. What was waiting is to be kept until the submission is known.
+    /// Gives a frame to the Vulkan queue, `earlier` before it, and what waits for a submission before both. The caller
+    /// holds the state's lock, which keeps other users of the queue away. What was waiting is to be kept until the
+    /// submission is known.
     fn hand_over(
         &self,
+        earlier: Option<&Frame>,
         frame: &Frame,
         signal: &[vk::SemaphoreSubmitInfo<'_>],
         fence: vk::Fence,
@@ -305,9 +331,10 @@ impl Shared {
         let fresh = std::mem::take(&mut *self.gpu.fresh.lock());
         let outcome = fresh.record(&self.gpu, frame).and_then(|()| {
             let command = |buffer| vk::CommandBufferSubmitInfo::default().command_buffer(buffer);
-            let commands = [command(frame.prologue), command(frame.commands)];
-            let commands = if fresh.is_empty() { &commands[1..] } else { &commands[..] };
-            let info = [vk::SubmitInfo2::default().command_buffer_infos(commands).signal_semaphore_infos(signal)];
+            let prologue = (!fresh.is_empty()).then_some(frame.prologue);
+            let buffers = prologue.into_iter().chain(earlier.map(|frame| frame.commands)).chain([frame.commands]);
+            let commands: SmallVec<[_; 3]> = buffers.map(command).collect();
+            let info = [vk::SubmitInfo2::default().command_buffer_infos(&commands).signal_semaphore_infos(signal)];
             // SAFETY: the command buffers are complete and not pending; the caller holds the lock.
             unsafe { self.gpu.device.queue_submit2(self.raw, &info, fence) }
         });

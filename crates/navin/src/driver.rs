@@ -5,7 +5,7 @@
 //! ([`crate::host::completion`]), and the display thread, which shows frames ([`crate::host::display`]).
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -53,6 +53,8 @@ pub(crate) struct Driver {
     pub(crate) epoch: Instant,
     pub(crate) modes: Modes,
     pub(crate) counters: Counters,
+    /// Descriptor slots wait for the end of submitted work: whoever publishes it has the submit thread look again.
+    pub(crate) slots_wait: AtomicBool,
     jobs: mpsc::Sender<Job>,
     /// Jobs for when everything up to a submission has been replayed; submissions ascend.
     later: Mutex<VecDeque<(u64, Job)>>,
@@ -158,6 +160,7 @@ fn start() -> Result<&'static Driver, String> {
         epoch: Instant::now(),
         modes: Modes::default(),
         counters: Counters::default(),
+        slots_wait: AtomicBool::new(false),
         jobs,
         later: Mutex::default(),
     }));
@@ -292,6 +295,7 @@ impl Driver {
                 "pools": pools,
                 "pool_bytes": pool_bytes,
                 "textures": self.textures.len(),
+                "images": self.context.images(),
                 "programs": self.programs.len(),
             },
         })

@@ -200,6 +200,21 @@ impl Guest {
         }
     }
 
+    /// Records and submits `record` behind work that takes the GPU a while; returns when the GPU has it. `SCRATCH` from
+    /// 4 MB on is used for it.
+    pub fn submit_slowly(&self, record: impl FnOnce(*mut NVNcommandBuffer)) {
+        const MB: usize = 1 << 20;
+        let at = self.own.address() + (SCRATCH + 4 * MB) as u64;
+        // SAFETY: live objects.
+        self.submit(|c| unsafe {
+            for _ in 0..400 {
+                nvnCommandBufferCopyBufferToBuffer(c, at, at + 2 * MB as u64, 2 * MB, NVNcopyFlags(0));
+            }
+            record(c);
+        });
+        assert!(eventually(|| counter("in_flight") > 0));
+    }
+
     pub fn finish(&self) {
         // SAFETY: a live queue.
         unsafe { nvnQueueFinish(self.queue) };
@@ -312,6 +327,15 @@ pub fn counter(path: &str) -> u64 {
     let counters = navin::counters().expect("a driver");
     let value = path.split('.').fold(&counters, |value, key| &value[key]);
     value.as_u64().unwrap_or_else(|| panic!("no counter {path} in {counters:#}"))
+}
+
+/// Whether the CPU may read the page at an address.
+pub fn is_readable(address: usize) -> bool {
+    let mut byte = 0u8;
+    let local = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let remote = libc::iovec { iov_base: address as *mut _, iov_len: 1 };
+    // SAFETY: copies a byte into ours if there is one; the kernel looks.
+    unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) == 1 }
 }
 
 /// Waits until `what` holds, for things that other threads do in their own time.

@@ -53,6 +53,11 @@ pub struct ImportId(pub u64);
 pub struct MapWaits(AtomicU64);
 
 impl MapWaits {
+    /// Waits so far.
+    pub fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// One more wait of a mapping for the GPU; the number so far, with a log line at 1, 2, 4, 8 ...
     pub fn count(&self) -> u64 {
         let count = self.0.fetch_add(1, Ordering::Relaxed) + 1;

@@ -101,9 +101,14 @@ impl Timeline for Driver {
     }
 
     fn write(&self, ticket: Ticket, record: Completion) {
+        // What the GPU wrote into pools that it has a copy of, before anybody may look for it.
+        self.pools.come_down(ticket);
         // What waited for this work goes now, whether or not anything is submitted again (B650).
         if self.context.waiting_for_release() > 0 {
             self.context.queue().collect();
+        }
+        if self.slots_wait.swap(false, Ordering::AcqRel) {
+            self.post(Box::new(|replayer| replayer.collect()));
         }
         self.pools.collect(self, ticket);
         for write in record.writes {

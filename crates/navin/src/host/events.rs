@@ -6,7 +6,11 @@ use crate::driver;
 
 /// Calls `f` with the word of an event at a GPU address; `None` where no memory is.
 pub(crate) fn with_word<T>(address: u64, f: impl Fn(&AtomicU32) -> T) -> Option<T> {
-    driver::get()?.pools.word(address).map(f)
+    let pools = &driver::get()?.pools;
+    let word = pools.word(address)?;
+    // It may be changed.
+    pools.announce(address, 4);
+    Some(f(word))
 }
 
 /// The CPU has signalled the event at a GPU address: queues that wait for it look again (B229).

@@ -69,6 +69,8 @@ impl Piece<'_> {
     fn landed(&self, address: u64) -> bool {
         let tickets = [self.reported.at(address), self.reported.at(address.wrapping_add(16))];
         let completed = self.driver.context.queue().completed();
+        // In the guest's memory too, where that is another one than the GPU's.
+        self.driver.pools.come_down(completed);
         tickets.iter().any(Option::is_some) && tickets.iter().flatten().all(|ticket| *ticket <= completed)
     }
 

@@ -170,6 +170,11 @@ impl Piece<'_> {
         resolved
     }
 
+    /// What is recorded from here on may write a range of GPU addresses.
+    pub(crate) fn writes(&self, range: Range) {
+        self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), range.address, range.size);
+    }
+
     /// All of a range, in pieces that lie side by side, each with its size; `None` in one where nothing is mapped
     /// (B113). Nothing, with a fault line, for a range that leaves its pool.
     pub(crate) fn pieces(&self, range: Range, what: &str) -> Option<Pieces> {
@@ -410,6 +415,9 @@ impl Piece<'_> {
         let Some(program) = self.state.stages[stage].program.clone() else { return };
         debug_assert_eq!((nvn_stage(program.stage), vulkan_stage(program.stage)), (stage, name));
         let interface = &program.interface;
+        if interface.uses_page_table {
+            self.driver.pools.walks();
+        }
         if dirty.intersects(StageDirty::UNIFORMS | StageDirty::PROGRAM) {
             for bank in bits(interface.constant_banks & !7) {
                 let range = self.state.stages[stage].uniforms.get(bank - 3).copied().unwrap_or_default();
@@ -431,6 +439,9 @@ impl Piece<'_> {
                     0 => BufferRange::NULL,
                     _ => self.resolve(range, "a storage buffer").unwrap_or(BufferRange::NULL),
                 };
+                if interface.storage_written >> slot & 1 != 0 {
+                    self.writes(range);
+                }
                 self.encoder.set_storage(name, slot, buffer);
             }
         }

@@ -1,8 +1,6 @@
 //! `nvnCommandBufferDrawTexture`: a rectangle of a texture onto one of the target, past the bound programs, through
 //! the blending, depth and stencil state that is bound.
 
-use std::sync::atomic::Ordering;
-
 use navin_abi::fault;
 use navin_command::record::payload::DrawTexture;
 use navin_texture::Target as TextureTarget;
@@ -30,9 +28,7 @@ impl Piece<'_> {
             return;
         }
         let (width, height) = (texture.desc.width.max(1) as f32, texture.desc.height.max(1) as f32);
-        if texture.storage_written.load(Ordering::Relaxed) {
-            content::image_for(self.driver, &mut self.encoder, texture, Use::Read);
-        }
+        content::image_for(self.driver, &mut self.encoder, texture, Use::Read);
         self.residency.sampler(self.driver, sampler, now);
         let dirty = self.state.dirty & Dirty::FIXED;
         self.state.dirty -= Dirty::FIXED;

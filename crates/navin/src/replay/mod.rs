@@ -31,6 +31,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use navin_abi::fault;
@@ -175,6 +176,16 @@ impl Replayer {
             content::release(self.driver, &texture);
         }
         self.residency.release(self.driver, serial);
+        self.collect();
+    }
+
+    /// Frees descriptor slots, what lies in them, and whatever else was dropped, as far as the GPU is through with it
+    /// (B650).
+    pub(crate) fn collect(&mut self) {
+        let queue = self.driver.context.queue();
+        self.residency.collect(self.driver, queue.completed());
+        self.driver.slots_wait.store(self.residency.is_waiting(), Ordering::Release);
+        queue.collect();
     }
 
     /// Copies a texture's image into the guest's storage and waits for it.
@@ -190,8 +201,9 @@ impl Replayer {
             // The device is gone.
             return Executed::default();
         }
-        // What the guest wrote before it submitted is known from here on.
+        // What the guest wrote before it submitted is known from here on, and what finished work did.
         driver.pools.tracking.fetch();
+        driver.pools.come_down(driver.context.queue().completed());
         driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
         self.residency.collect(driver, driver.context.queue().completed());
         let encoder = match driver.begin() {
@@ -227,8 +239,10 @@ impl Replayer {
         };
         piece.begin();
         piece.run(&work.stream, work.words.clone());
-        let Piece { encoder, completion, reported, mut reports, submission, .. } = piece;
+        let Piece { encoder, completion, residency, reported, mut reports, submission, .. } = piece;
         let signals = completion.signals();
+        // Before the submission can end.
+        driver.slots_wait.store(residency.is_waiting(), Ordering::Release);
         let submitted = submit(driver, encoder);
         driver.pools.submitted_as(submission, submitted.unwrap_or(0));
         reported.submitted(&mut reports, submitted.unwrap_or(0));
@@ -272,8 +286,11 @@ fn submit(driver: &Driver, mut encoder: Box<Encoder>) -> Option<Ticket> {
     // What the GPU wrote is visible to the CPU once the timeline says so.
     encoder.flush_reports();
     encoder.barrier(Access::All, Access::Host);
+    let carried = driver.pools.carry_up(&driver.context, &mut encoder);
     driver.counters.add_encoder(encoder.counters());
-    match driver.context.queue().submit(encoder) {
+    let submitted = driver.context.queue().submit_behind(carried.first, encoder);
+    driver.pools.carried(carried.came, submitted.as_ref().ok().copied());
+    match submitted {
         Ok(ticket) => {
             driver.count_submission();
             Some(ticket)
@@ -342,7 +359,10 @@ impl Piece<'_> {
         let Some(ticket) = self.cut() else { return false };
         loop {
             match self.driver.context.queue().wait(ticket, FINISH_WAIT) {
-                Ok(true) => return true,
+                Ok(true) => {
+                    self.driver.pools.come_down(ticket);
+                    return true;
+                }
                 Ok(false) => {}
                 Err(e) => {
                     self.driver.lost(&e);

@@ -142,6 +142,7 @@ impl Piece<'_> {
         let Some(range) = self.resolve_whole(Range { address, size: REPORT }, "the report of a counter") else {
             return;
         };
+        self.writes(Range { address, size: REPORT });
         let place = self.encoder.device_address(range);
         let kind = NVNcounterType(counter.into());
         match kind {

@@ -73,6 +73,11 @@ impl Residency {
         self.slots.reclaim(completed);
     }
 
+    /// Whether slots wait for the end of work that may read them.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
     /// Makes the texture of a global id resident, with storage views if `storage`. `None` for an empty slot.
     /// `now` is the generation of all registrations.
     pub(crate) fn texture(
@@ -177,14 +182,15 @@ impl Residency {
     }
 
     /// Frees the slots of a finalized texture: ids that are still registered resolve again when they are used, so
-    /// that no view outlives its texture under a descriptor that nobody samples (B126).
+    /// that no view outlives its texture under a descriptor that nobody samples (B126). Not called while a piece is
+    /// recorded: what was submitted so far is all that may read them (B651).
     pub(crate) fn release(&mut self, driver: &Driver, serial: u64) {
         let ids: Vec<u32> =
             self.textures.iter().filter(|(_, r)| r.texture.serial == serial).map(|(id, _)| *id).collect();
         for id in ids {
             if let Some(old) = self.textures.remove(&id) {
                 driver.context.tables().set_texture_id(id, 0);
-                self.retired.push(driver.context.queue().submitted() + 1, old.slot);
+                self.retired.push(driver.context.queue().submitted(), old.slot);
             }
         }
     }

@@ -109,7 +109,9 @@ impl Piece<'_> {
         if range.size == 0 {
             return;
         }
-        let Some(range) = self.resolve(range, "a buffer to clear") else { return };
+        let Some(found) = self.resolve(range, "a buffer to clear") else { return };
+        self.writes(Range { size: found.size, ..range });
+        let range = found;
         self.begin_transfer();
         self.encoder.fill_buffer(range, clear.value);
         self.end_transfer();
@@ -163,6 +165,7 @@ impl Piece<'_> {
         let source = self.pieces(Range { address: copy.source.get(), size }, "the source of a copy");
         let destination = self.pieces(Range { address: copy.destination.get(), size }, "the destination of a copy");
         let (Some(source), Some(destination)) = (source, destination) else { return };
+        self.writes(Range { address: copy.destination.get(), size });
         self.begin_transfer();
         let (mut from, mut to) = (source.iter().copied(), destination.iter().copied());
         let (mut source, mut destination) = (from.next(), to.next());
@@ -251,6 +254,9 @@ impl Piece<'_> {
         else {
             return;
         };
+        if !into_texture {
+            self.writes(Range { address: copy.buffer.get(), size: bytes });
+        }
         let region = vk::BufferImageCopy2::default()
             .image_subresource(named.layers(layers))
             .image_offset(offset)
@@ -502,7 +508,9 @@ impl Piece<'_> {
     }
 
     fn write(&mut self, address: u64, bytes: &[u8], what: &str) {
-        let Some(range) = self.resolve_whole(Range { address, size: bytes.len() as u64 }, what) else { return };
+        let place = Range { address, size: bytes.len() as u64 };
+        let Some(range) = self.resolve_whole(place, what) else { return };
+        self.writes(place);
         self.begin_transfer();
         self.put(range, bytes, what);
         self.end_transfer();

@@ -137,7 +137,8 @@ impl Bytes<'_> {
     /// Brings to guest memory what the GPU wrote into `range` of a pool that lives in device memory; waits for it.
     pub(crate) fn bring(&self, context: &Arc<Context>, range: Range<u64>) {
         if let Kind::Physical(physical) = &self.entry.kind {
-            physical.bring(context, self.offset + range.start, range.end - range.start);
+            let mirrored = self.pools.mirrors.holds_gpu_only(self.entry.pool.id);
+            physical.bring(context, self.offset + range.start, range.end - range.start, mirrored);
         }
     }
 

@@ -98,11 +98,12 @@ impl Pools {
         }
     }
 
-    fn publish_one(&self, context: &Arc<Context>, table: &mut PageTable, entry: &Entry) {
+    fn publish_one(&self, context: &Arc<Context>, table: &mut PageTable, entry: &Arc<Entry>) {
         let mut writes = Vec::new();
         let published = match &entry.kind {
             Kind::Physical(physical) => {
                 let Some(import) = physical.whole(context) else { return };
+                self.mirrors.exposed(entry);
                 table.publish(entry.pool.id, entry.pool.range, import.address(), &mut writes)
             }
             Kind::Virtual(pool) => {
@@ -132,7 +133,9 @@ impl Pools {
     /// Device address of a physical pool's first byte.
     fn device_address(&self, context: &Arc<Context>, id: PoolId) -> Option<u64> {
         let entry = self.entry(id)?;
-        Some(entry.physical()?.whole(context)?.address())
+        let address = entry.physical()?.whole(context)?.address();
+        self.mirrors.exposed(&entry);
+        Some(address)
     }
 }
 

@@ -9,9 +9,11 @@
 //! - [`bytes`]: the bytes of a texture, and whether they have changed.
 //! - [`exposed`]: the page table for shaders with raw pointers, and which pools are in it.
 //! - [`tracking`]: what the CPU has written since.
+//! - [`mirror`]: bytes carried to the GPU and back, for pools that no import takes.
 
 pub(crate) mod bytes;
 pub(crate) mod exposed;
+pub(crate) mod mirror;
 pub(crate) mod physical;
 pub(crate) mod resolve;
 pub(crate) mod tracking;
@@ -24,11 +26,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use navin_abi::{GuestPtr, fault};
 use navin_memory::{AddressSpace, GpuRange, Pool, PoolDesc, PoolId, PoolIds, alloc};
-use navin_vulkan::Context;
+use navin_vulkan::{Context, ImportChoice};
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
 use self::exposed::Exposed;
+use self::mirror::Mirrors;
 use self::physical::Physical;
 use self::tracking::Tracking;
 use self::virtual_::Virtual;
@@ -88,8 +91,11 @@ pub(crate) struct Pools {
     storages: Mutex<BTreeMap<u64, (u64, PoolId)>>,
     pub(crate) exposed: Exposed,
     pub(crate) tracking: Tracking,
-    /// From how many bytes on a pool is imported in pieces (B122).
+    pub(crate) mirrors: Mirrors,
+    /// From how many bytes on a pool is imported where it is used, and in pieces (B122).
     chunked_from: u64,
+    /// False where pools are mirrors: these are whole, since pieces would not know of each other.
+    in_pieces: bool,
     log_mappings: bool,
     waits: navin_memory::virtual_pool::MapWaits,
     /// The submit thread is replaying: it may have looked up host memory that it reads.
@@ -114,7 +120,9 @@ impl Pools {
             storages: Mutex::default(),
             exposed: Exposed::default(),
             tracking: Tracking::new(config),
+            mirrors: Mirrors::default(),
             chunked_from: config.chunked_from,
+            in_pieces: config.import != ImportChoice::Mirror,
             log_mappings: config.log_mappings,
             waits: navin_memory::virtual_pool::MapWaits::default(),
             replaying: AtomicBool::new(false),
@@ -181,10 +189,11 @@ impl Pools {
         let backing = NonNull::new(storage.host()).and_then(|start| alloc::backing(start, desc.size as usize));
         // The CPU does not write pools without access, and the GPU's writes are no news (B315).
         let tracked = self.tracking.track(storage.host(), desc.size, desc.flags.cpu_visible());
+        let pieces_from = if self.in_pieces { self.chunked_from } else { u64::MAX };
         // SAFETY: the guest's call promises `size` bytes of storage that stay mapped until Finalize, whose
         // `destroy` waits for the GPU.
-        let physical = unsafe { Physical::new(context, storage.host(), backing, desc, id, self.chunked_from, tracked) };
-        if desc.flags.shader_code || physical.is_chunked() {
+        let physical = unsafe { Physical::new(context, storage.host(), backing, desc, id, pieces_from, tracked) };
+        if desc.flags.shader_code || desc.size >= self.chunked_from {
             return Some(physical);
         }
         match physical.import_now(context) {
@@ -262,6 +271,7 @@ impl Pools {
                 if reading || last > driver.context.queue().completed() {
                     driver::wait_for(driver, last);
                 }
+                self.mirror_ends(driver, entry.pool.id, last);
             }
         }
         self.exposed.withdraw(&driver.context, entry.pool.id);
@@ -330,11 +340,13 @@ impl Pools {
             "waiting_for_release": context.waiting_for_release(),
             "chunks": chunks,
             "in_page_table": self.exposed.count(),
+            "mirrors": self.mirrors.report(),
             "virtual": {
                 "pools": self.virtual_pools.load(Ordering::Relaxed),
                 "mapped_bytes": mapped,
                 "runs": runs,
                 "imports": parts,
+                "waits": self.waits.so_far(),
             },
             "tracking": {
                 "mechanism": self.tracking.selection().mechanism.name(),

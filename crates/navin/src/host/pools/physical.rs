@@ -104,15 +104,20 @@ impl Physical {
 
     fn import(&self, context: &Arc<Context>) -> Result<PoolBuffer, ImportError> {
         // Protected pages under an import may swallow the GPU's writes (B123).
-        let buffer = self.tracked.opened(0, self.storage.len, || {
+        self.tracked.opened(0, self.storage.len, || {
             // SAFETY: the promise of `new`.
             unsafe { PoolBuffer::new(context, &self.storage, self.access, &self.name) }
-        })?;
-        if buffer.kind() == StorageKind::Mirror {
-            // Nothing carries bytes between a mirror and the guest yet: better no pool than one that lies.
-            return Err(ImportError::Unsupported("this memory cannot be imported, and pools are not mirrored".into()));
-        }
-        Ok(buffer)
+        })
+    }
+
+    /// The copy of a pool that no import takes; `None` for every other pool, and before the pool is used.
+    pub(super) fn mirror(&self) -> Option<&PoolBuffer> {
+        self.whole.get()?.as_ref().filter(|buffer| buffer.kind() == StorageKind::Mirror)
+    }
+
+    /// Who looks into the pool.
+    pub(super) fn access(&self) -> PoolAccess {
+        self.access
     }
 
     /// Whether the GPU has other bytes than the storage: the pool lives in device memory.
@@ -121,9 +126,10 @@ impl Physical {
     }
 
     /// Brings what the GPU wrote into a pool in device memory to the storage, for the CPU's part of Navin to read.
-    pub(super) fn bring(&self, context: &Arc<Context>, offset: u64, size: u64) {
+    /// `mirrored`: the pool is a mirror that only the GPU looks into, and that has its content.
+    pub(super) fn bring(&self, context: &Arc<Context>, offset: u64, size: u64, mirrored: bool) {
         let Some(Some(buffer)) = self.whole.get() else { return };
-        if buffer.kind() != StorageKind::DeviceLocal || self.last_use() == 0 {
+        if !(mirrored || buffer.kind() == StorageKind::DeviceLocal) || self.last_use() == 0 {
             return;
         }
         if let Err(e) = buffer.read_back(context, offset, size) {

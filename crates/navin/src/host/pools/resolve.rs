@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use navin_memory::{AddressReader, AddressSpace, Lookup, Mapping};
+use navin_memory::{AddressReader, AddressSpace, Lookup, Mapping, PoolId};
 use navin_vulkan::{BufferRange, Context};
 
 use super::Pools;
@@ -43,8 +43,10 @@ impl Pools {
             Lookup::Virtual { pool, offset, memory } => {
                 if memory.remaining < size
                     && let Some(entry) = self.entry(pool.id())
-                    && let Some(range) =
-                        entry.virtual_pool().and_then(|v| v.side_by_side(context, offset, size, memory))
+                    && let Some(range) = entry.virtual_pool().and_then(|pool| {
+                        let mirrored = self.is_mirrored(context, memory.pool);
+                        pool.side_by_side(context, offset, size, memory, mirrored)
+                    })
                 {
                     return Ok(range);
                 }
@@ -60,6 +62,14 @@ impl Pools {
         self.physical_range(context, memory, size, submission).ok_or(Absent::Refused)
     }
 
+    /// Whether no import takes a physical pool's memory.
+    fn is_mirrored(&self, context: &Arc<Context>, pool: PoolId) -> bool {
+        self.entry(pool).is_some_and(|entry| {
+            entry.physical().is_some_and(|physical| !physical.is_chunked() && physical.whole(context).is_some())
+                && entry.physical().is_some_and(|physical| physical.mirror().is_some())
+        })
+    }
+
     fn physical_range(
         &self,
         context: &Arc<Context>,
@@ -68,9 +78,15 @@ impl Pools {
         submission: u64,
     ) -> Option<BufferRange> {
         let entries = self.entries.read();
-        let physical = entries.get(&memory.pool)?.physical()?;
+        let entry = entries.get(&memory.pool)?;
+        let physical = entry.physical()?;
         physical.used_by(submission);
         let range = physical.range(context, memory.offset, size)?;
+        if physical.mirror().is_some() {
+            let entry = Arc::clone(entry);
+            drop(entries);
+            self.mirrors.used(&entry);
+        }
         Some(BufferRange { size: range.size.min(memory.remaining), ..range })
     }
 
@@ -130,7 +146,19 @@ impl Pools {
     /// Changes the word at a GPU address; everything written before is visible to who sees the new value.
     pub(crate) fn update_word(&self, address: u64, change: impl Fn(u32) -> u32) -> bool {
         let Some(word) = self.word(address) else { return false };
+        self.announce(address, 4);
         word.fetch_update(Ordering::Release, Ordering::Relaxed, |value| Some(change(value))).is_ok()
+    }
+
+    /// Navin is about to write bytes at a GPU address on the CPU: what was read there before is to be read again.
+    pub(crate) fn announce(&self, address: u64, size: u64) {
+        let memory = self.space.resolve(address, size, |found| found.memory());
+        if let Some(memory) = memory
+            && let Some(entry) = self.entry(memory.pool)
+            && let Some(physical) = entry.physical()
+        {
+            physical.tracked().host_writes(memory.offset, size.min(memory.remaining));
+        }
     }
 
     /// The word at a GPU address; `None` where no memory is, or no whole word.

@@ -1,5 +1,6 @@
 //! What the CPU has written into pools since a moment: the driver's one tracker, and each pool's storage in it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use navin_memory::tracking::{
@@ -117,6 +118,28 @@ impl Tracked {
     /// the guest's word counts.
     pub(super) fn written_since(&self, offset: u64, len: u64, stamp: Stamp) -> bool {
         self.tracker().is_some_and(|tracker| tracker.written_since(self.span(offset, len), stamp))
+    }
+
+    /// The parts of these bytes that may have been written since, as offsets in the storage, in whole tracked pages but
+    /// for the storage's ends; all of them for storage that is not tracked.
+    pub(super) fn written_parts(&self, stamp: Stamp) -> Vec<Range<u64>> {
+        let Some(tracker) = self.tracker() else { return std::iter::once(0..self.len as u64).collect() };
+        let mut spans = Vec::new();
+        tracker.written_spans(self.span(0, self.len as u64), stamp, &mut spans);
+        let offset = |span: &Span| (span.start - self.start) as u64..(span.end() - self.start) as u64;
+        spans.iter().map(offset).collect()
+    }
+
+    /// Notices what was written into these bytes up to now, for whoever asks in between submissions.
+    pub(super) fn fetch(&self, offset: u64, len: u64) {
+        if let Some(tracker) = self.tracker() {
+            tracker.fetch_span(self.span(offset, len));
+        }
+    }
+
+    /// The tracker's clock now.
+    pub(super) fn clock(&self) -> Stamp {
+        self.tracker().map_or(Stamp::NEVER, Tracker::clock)
     }
 
     /// Navin itself is about to write these bytes for the guest, by whatever mapping.

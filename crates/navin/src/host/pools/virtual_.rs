@@ -190,17 +190,19 @@ impl Virtual {
         offset: u64,
         size: u64,
         memory: Mapped,
+        mirrored: bool,
     ) -> Option<BufferRange> {
         let size = size.min(self.table.size().checked_sub(offset)?);
         let visible = self.table.visible(offset, size);
-        if visible > memory.remaining {
+        // Mirrors are of physical pools: one of scattered pages would not know of theirs.
+        if visible > memory.remaining && !mirrored {
             return self.import_part(context, offset, visible);
         }
         if matches!(self.table.resolve(offset.checked_add(memory.remaining)?, 1), Some(Resolved::Mapped { .. })) {
             fault!(
                 key = self.table.id().0,
                 "B109",
-                "{size:#x} bytes at {offset:#x} of virtual pool {} are scattered over physical pools whose memory is no memfd: only {:#x} are bound",
+                "{size:#x} bytes at {offset:#x} of virtual pool {} are scattered over physical pools whose memory is no memfd, or that are mirrored: only {:#x} are bound",
                 self.table.id().0,
                 memory.remaining
             );
@@ -379,9 +381,9 @@ impl Pools {
         let gone: Vec<PoolId> = self.kept.lock().extract_if(.., |id| !shown(*id)).collect();
         if !gone.is_empty() {
             driver::wait_for(driver, u64::MAX);
-            let mut entries = self.entries.write();
             for id in gone {
-                entries.remove(&id);
+                self.mirror_ends(driver, id, u64::MAX);
+                self.entries.write().remove(&id);
             }
         }
     }
