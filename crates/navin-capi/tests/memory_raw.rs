@@ -6,7 +6,10 @@ mod memory_guest;
 mod assemble;
 
 use assemble::{compute, word};
-use memory_guest::{CACHED, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, map_from, object, storage, unmap};
+use memory_guest::{
+    CACHED, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, map_anonymous, map_from, mirrored, object, storage,
+    unmap,
+};
 use navin_abi::GuestPtr;
 use navin_abi::enums::{NVNshaderStage, NVNshaderStageBits};
 use navin_abi::types::*;
@@ -48,8 +51,13 @@ fn program(guest: &Guest) -> *mut NVNprogram {
 
 /// The word that the program finds at `address`.
 fn load(guest: &Guest, program: *mut NVNprogram, address: u64) -> [u8; 4] {
-    let result = guest.own.address() + SCRATCH as u64;
     guest.own.write(SCRATCH, &[0xEE; 4]);
+    load_to(guest, program, address, guest.own.address() + SCRATCH as u64);
+    guest.own.read(SCRATCH, 4).try_into().unwrap()
+}
+
+/// Has the program copy the word at `address` to `result`.
+fn load_to(guest: &Guest, program: *mut NVNprogram, address: u64, result: u64) {
     let block = SCRATCH + 4096;
     guest.own.write(block, &address.to_le_bytes());
     guest.own.write(block + 8, &result.to_le_bytes());
@@ -59,13 +67,33 @@ fn load(guest: &Guest, program: *mut NVNprogram, address: u64) -> [u8; 4] {
         nvnCommandBufferBindUniformBuffer(c, NVNshaderStage::COMPUTE, 0, guest.own.address() + block as u64, 256);
         nvnCommandBufferDispatchCompute(c, 1, 1, 1);
     });
-    guest.own.read(SCRATCH, 4).try_into().unwrap()
 }
 
 /// Some submission: one of no commands would be none.
 fn submit(guest: &Guest) {
     // SAFETY: a live command buffer.
     guest.run(|c| unsafe { nvnCommandBufferBarrier(c, NVNbarrierBits(1)) });
+}
+
+/// B122, B123: a pool that is imported in pieces is imported whole where raw pointers reach it, over pages that are
+/// protected for a texture: what the program stores arrives, and the texture is not due.
+fn whole_import_of_a_large_pool(guest: &Guest, program: *mut NVNprogram) {
+    const MB: usize = 1 << 20;
+    // A mirror is copied whole, twice, for a program that may store anywhere: a small one will do.
+    let bytes = if !mirrored() { 600 * MB } else { 8 * MB };
+    let pool = guest.pool_at(map_anonymous(bytes), bytes, CACHED).unwrap();
+    let texture = guest.linear(&pool, 0, 64);
+    pool.write(0, &[1; 16384]);
+    assert_eq!(guest.texel(texture), [1; 4]);
+    let uploads = counter("texture_uploads");
+    pool.write(bytes - 4, &[1, 2, 3, 4]);
+    let end = pool.address() + bytes as u64 - 4;
+    assert_eq!(load(guest, program, end), [1, 2, 3, 4], "the table spans the pool");
+    load_to(guest, program, end, pool.address() + 40960);
+    assert_eq!(pool.read(40960, 4), [1, 2, 3, 4], "a store beside protected pages arrives");
+    assert_eq!(guest.texel(texture), [1; 4]);
+    assert_eq!(counter("texture_uploads"), uploads);
+    pool.end();
 }
 
 /// One test: before the first such program nothing is in the table, which another test here would change.
@@ -126,6 +154,7 @@ fn b642_b113_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
     sparse.end();
     physical.end();
     let with = counter("memory.in_page_table");
+    whole_import_of_a_large_pool(&guest, program);
     pools.into_iter().for_each(Pool::end);
     assert_eq!(counter("memory.in_page_table"), with - 11, "finalized pools leave it");
     assert_eq!(load(&guest, program, base), [0; 4]);

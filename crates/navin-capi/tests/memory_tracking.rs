@@ -160,6 +160,146 @@ fn b665_imports_over_protected_pages_lose_no_gpu_write_and_upload_nothing() {
     first.end();
 }
 
+/// Imports that come when pages are protected already: a chunk, a longer chunk, a neighbour that shares pages.
+#[test]
+fn b123_imports_over_protected_pages_keep_writes_and_textures() {
+    let _alone = alone();
+    let guest = Guest::new();
+    if !tracks(&guest) || mirrored() {
+        // Nothing is imported.
+        return;
+    }
+    const MB: usize = 1 << 20;
+    let pool = guest.pool_at(map_anonymous(600 * MB), 600 * MB, CACHED).unwrap();
+    let at = |offset: usize| pool.address() + offset as u64;
+    let [here, further] = [0, 28 * MB].map(|offset| guest.linear(&pool, offset, 64));
+    let drawn = guest.make(guest.builder(NVNformat::RGBA8, 64, 64, 1), &pool, 12 * MB);
+    pool.write(0, &[1; 16384]);
+    pool.write(28 * MB, &[2; 16384]);
+    let color = [1.0f32, 0.0, 0.0, 1.0];
+    // SAFETY: live objects.
+    guest.run(|c| unsafe {
+        let all = region([0; 3], [64, 64, 1]);
+        nvnCommandBufferClearTexture(c, drawn, std::ptr::null(), &all, color.as_ptr(), NVNclearColorMask::RGBA);
+    });
+    let same = |what: &str| {
+        let uploads = counter("texture_uploads");
+        assert_eq!((guest.texel(here), guest.texel(further)), ([1; 4], [2; 4]), "{what}");
+        assert_eq!(guest.texel(drawn), [255, 0, 0, 255], "{what}: the GPU's content stays");
+        counter("texture_uploads") - uploads
+    };
+    same("before");
+    let (opened, changed) = (counter("memory.tracking.opened"), counter("memory.tracking.opened_changed"));
+    // A chunk of the stride in which protected pages lie.
+    guest.gpu_write(at(8 * MB), &[0xA1; 65536]);
+    assert_eq!(pool.read(8 * MB, 65536), [0xA1; 65536], "the writes arrive");
+    assert_eq!(same("a chunk"), 0, "pages that were only opened are not due");
+    // A longer one instead of it, over the other texture's pages too.
+    // SAFETY: live objects.
+    guest.run(|c| unsafe { nvnCommandBufferClearBuffer(c, at(13 * MB), 12 * MB, 0xB2B2_B2B2) });
+    for offset in [13 * MB, 16 * MB - 4, 16 * MB, 25 * MB - 4] {
+        assert_eq!(pool.read(offset, 4), [0xB2; 4], "{offset:#x}");
+    }
+    assert_eq!(same("a longer chunk"), 0);
+    assert!(counter("memory.tracking.opened") > opened, "nothing was opened");
+    assert_eq!(counter("memory.tracking.opened_changed"), changed);
+    // A pool over pages that it shares with the first texture's.
+    let neighbour = guest.pool_at(pool.memory.wrapping_add(4096), 8192, CACHED).unwrap();
+    assert_eq!(same("a neighbour"), 0);
+    guest.gpu_write(neighbour.address() + 4096, &[0xC3; 64]);
+    assert_eq!(neighbour.read(4096, 64), [0xC3; 64]);
+    neighbour.end();
+    // And what the CPU writes after all this counts.
+    pool.write(0, &[9; 16384]);
+    assert_eq!(guest.texel(here), [9; 4]);
+    pool.end();
+}
+
+/// Stores through the address that Map gave for a virtual pool, whatever shows the pages.
+#[test]
+fn b118_stores_through_a_virtual_pools_own_range_are_seen() {
+    let _alone = alone();
+    let guest = Guest::new();
+    if !tracks(&guest) {
+        return;
+    }
+    const BIG: usize = 1 << 16;
+    let physical = guest.pool(Memory::Navin, 1 << 20, PHYSICAL);
+    let pool = guest.pool_at(std::ptr::null_mut(), 1 << 20, 0x224).unwrap();
+    let texture = guest.linear(&pool, 2 * BIG, 64);
+    // A texture over the same pages in the physical pool.
+    let below = guest.linear(&physical, 3 * BIG, 64);
+    assert!(guest.map(&pool, &[map_from(&physical, 3 * BIG, 2 * BIG, BIG)]));
+    // SAFETY: a live pool.
+    let base = unsafe { nvnMemoryPoolMap(pool.pool) }.cast::<u8>();
+    // SAFETY: mapped there; nothing else is.
+    let store = |value: u8| unsafe { base.add(2 * BIG).write_bytes(value, 16384) };
+    assert_eq!((guest.texel(texture), guest.texel(below)), ([0; 4], [0; 4]));
+    for value in 1..4 {
+        store(value);
+        assert_eq!((guest.texel(texture), guest.texel(below)), ([value; 4], [value; 4]));
+        let uploads = counter("texture_uploads");
+        assert_eq!((guest.texel(texture), guest.texel(below)), ([value; 4], [value; 4]));
+        assert_eq!(counter("texture_uploads"), uploads);
+    }
+    // Other pages there, and the same again: watched as they come.
+    physical.write(8 * BIG, &[7; 16384]);
+    assert!(guest.map(&pool, &[map_from(&physical, 8 * BIG, 2 * BIG, BIG)]));
+    assert_eq!((guest.texel(texture), guest.texel(below)), ([7; 4], [3; 4]));
+    store(8);
+    assert_eq!((guest.texel(texture), guest.texel(below)), ([8; 4], [3; 4]));
+    assert_eq!(physical.read(8 * BIG, 4), [8; 4]);
+    assert!(guest.map(&pool, &[unmap(2 * BIG + 4096, 4096)]));
+    assert_eq!(guest.texel(texture), [8; 4]);
+    store_first(base.wrapping_add(2 * BIG), 9);
+    assert_eq!(guest.texel(texture), [9; 4], "the rest of a run that was cut is watched still");
+    pool.end();
+    physical.end();
+}
+
+fn store_first(at: *mut u8, value: u8) {
+    // SAFETY: a page that the caller has mapped.
+    unsafe { at.write_bytes(value, 4096) };
+}
+
+/// A buffer write of the GPU's into a texture's storage is what the texture holds when it was waited for.
+#[test]
+fn b206_what_the_gpu_writes_into_storage_as_a_buffer_is_the_textures() {
+    let _alone = alone();
+    let guest = Guest::new();
+    if !tracks(&guest) {
+        return;
+    }
+    for memory in Memory::ALL {
+        let pool = guest.pool(memory, 1 << 20, CACHED);
+        let texture = guest.linear(&pool, 1 << 18, 64);
+        let storage = pool.address() + (1 << 18);
+        assert_eq!(guest.texel(texture), [0; 4]);
+        for value in 1..5u8 {
+            guest.gpu_write(storage, &[value; 16384]);
+            assert_eq!(guest.texel(texture), [value; 4], "{memory:?}");
+        }
+        // Beside it, on no page of it: nothing is filled again.
+        let uploads = counter("texture_uploads");
+        guest.gpu_write(storage + 32768, &[9; 4096]);
+        assert_eq!(guest.texel(texture), [4; 4]);
+        assert_eq!(counter("texture_uploads"), uploads, "{memory:?}");
+        // Through a virtual pool that shows the same pages.
+        let physical = guest.pool(memory, 1 << 20, PHYSICAL);
+        let sparse = guest.virtual_pool(4 << 20);
+        assert!(guest.map(&sparse, &[map_from(&physical, 1 << 16, 1 << 20, 1 << 16)]));
+        let texture = guest.linear(&sparse, 1 << 20, 64);
+        assert_eq!(guest.texel(texture), [0; 4]);
+        guest.gpu_write(sparse.address() + (1 << 20), &[7; 64]);
+        assert_eq!(guest.texel(texture), [7; 4], "{memory:?}");
+        guest.gpu_write(physical.address() + (1 << 16), &[8; 64]);
+        assert_eq!(guest.texel(texture), [8; 4], "{memory:?}");
+        sparse.end();
+        physical.end();
+        pool.end();
+    }
+}
+
 #[test]
 fn b205_a_texture_in_the_pool_past_4096_is_tracked() {
     let _alone = alone();

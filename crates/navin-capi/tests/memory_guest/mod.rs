@@ -36,6 +36,15 @@ pub fn storage<T>(bytes: usize) -> *mut T {
     memory.cast()
 }
 
+/// Address space that takes memory only where it is touched, zeroed, and is never given back.
+pub fn map_anonymous(bytes: usize) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh mapping.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    assert_ne!(at, libc::MAP_FAILED);
+    at.cast()
+}
+
 /// An object as large as `nvn.h` declares any.
 pub fn object<T>() -> *mut T {
     storage(16384)
@@ -327,6 +336,11 @@ pub fn counter(path: &str) -> u64 {
     let counters = navin::counters().expect("a driver");
     let value = path.split('.').fold(&counters, |value, key| &value[key]);
     value.as_u64().unwrap_or_else(|| panic!("no counter {path} in {counters:#}"))
+}
+
+/// Whether every pool is mirrored (`./x test` runs these programs so, too).
+pub fn mirrored() -> bool {
+    std::env::var("NAVIN_IMPORT").as_deref() == Ok("mirror")
 }
 
 /// Whether the CPU may read the page at an address.

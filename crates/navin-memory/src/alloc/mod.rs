@@ -9,9 +9,12 @@
 //! [`backing`] for every pool's storage, and keeps the [`Backing`] as long as the pool lives; memory that is freed
 //! under a pool is named, and stays until the pool has gone.
 //!
+//! A title's archives are memory too, of another kind: [`Archive`] maps them.
+//!
 //! Memory reads 0 when it is given out. Only Linux has memfds: elsewhere [`alloc`] answers
 //! [`AllocError::Host`] with "unsupported", and guests use memory of their own.
 
+mod archive;
 mod blocks;
 mod region;
 mod reservation;
@@ -23,6 +26,7 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+pub use archive::Archive;
 use blocks::{Blocks, Freed};
 use region::Region;
 pub use reservation::HostReservation;

@@ -112,6 +112,13 @@ mod linux {
         mapped(unsafe { libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, fd.as_raw_fd(), offset) })
     }
 
+    /// A new mapping of a whole file of `len` bytes, to be read.
+    pub(in super::super) fn map_to_read(file: &std::fs::File, len: usize) -> io::Result<NonNull<u8>> {
+        let fd = file.as_raw_fd();
+        // SAFETY: the kernel picks the place, so nothing that is mapped changes.
+        mapped(unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0) })
+    }
+
     const RESERVED: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
 
     /// Addresses that nothing else gets, inaccessible.
@@ -235,6 +242,10 @@ mod none {
     }
 
     pub(in super::super) fn identity(_: BorrowedFd<'_>) -> io::Result<(u64, u64, u64)> {
+        unsupported()
+    }
+
+    pub(in super::super) fn map_to_read(_: &std::fs::File, _: usize) -> io::Result<NonNull<u8>> {
         unsupported()
     }
 

@@ -120,7 +120,7 @@ impl PoolBuffer {
 ///
 /// # Safety
 /// `len` readable bytes at `ptr`.
-unsafe fn is_zero(ptr: *const u8, len: usize) -> bool {
+pub(super) unsafe fn is_zero(ptr: *const u8, len: usize) -> bool {
     // SAFETY: the caller's promise. The guest may be writing, against NVN's rules; whatever is read counts.
     let bytes = unsafe { std::slice::from_raw_parts(ptr, len) };
     // SAFETY: every bit pattern is a number.

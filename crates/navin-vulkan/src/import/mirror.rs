@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;
 
-use super::device_local::own_buffer;
+use super::device_local::{is_zero, own_buffer};
 use super::{ImportError, PoolBuffer, PoolStorage, StorageKind};
 use crate::context::Context;
 use crate::encoder::Encoder;
@@ -56,6 +56,13 @@ impl PoolBuffer {
             let end = range.end.min(self.len);
             while at < end {
                 let size = PIECE.min(end - at);
+                // Most of a fresh pool was never written.
+                // SAFETY: inside the storage, as below.
+                if (at | size) % 4 == 0 && unsafe { is_zero(self.storage.add(at as usize), size as usize) } {
+                    encoder.fill_buffer(self.range(at, size), 0);
+                    (at, bytes) = (at + size, bytes + size);
+                    continue;
+                }
                 let slice = encoder.transient(size, 16)?;
                 // SAFETY: inside the storage, which stays mapped while the buffer lives (the promise of
                 // `PoolBuffer::new`); the slice is ours alone and holds `size` bytes.

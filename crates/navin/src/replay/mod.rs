@@ -203,6 +203,7 @@ impl Replayer {
         }
         // What the guest wrote before it submitted is known from here on, and what finished work did.
         driver.pools.tracking.fetch();
+        driver.pools.fetch_guest_views();
         driver.pools.come_down(driver.context.queue().completed());
         driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
         self.residency.collect(driver, driver.context.queue().completed());
@@ -286,10 +287,10 @@ fn submit(driver: &Driver, mut encoder: Box<Encoder>) -> Option<Ticket> {
     // What the GPU wrote is visible to the CPU once the timeline says so.
     encoder.flush_reports();
     encoder.barrier(Access::All, Access::Host);
-    let carried = driver.pools.carry_up(&driver.context, &mut encoder);
+    let mut carried = driver.pools.carry_up(&driver.context, &mut encoder);
     driver.counters.add_encoder(encoder.counters());
-    let submitted = driver.context.queue().submit_behind(carried.first, encoder);
-    driver.pools.carried(carried.came, submitted.as_ref().ok().copied());
+    let submitted = driver.context.queue().submit_behind(carried.first.take(), encoder);
+    driver.pools.carried(carried, submitted.as_ref().ok().copied());
     match submitted {
         Ok(ticket) => {
             driver.count_submission();

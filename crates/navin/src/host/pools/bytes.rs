@@ -100,7 +100,7 @@ impl Bytes<'_> {
         let protect = || {
             let one = |piece: &Piece| {
                 let (entry, at) = piece.source.as_ref()?;
-                Some(entry.physical()?.tracked().protect(*at, piece.range.end - piece.range.start))
+                Some(entry.physical()?.watch(*at, piece.range.end - piece.range.start))
             };
             pieces.iter().filter_map(one).fold(Stamp::NEVER, |_, newest| newest)
         };

@@ -1,7 +1,7 @@
 //! Pools that no import takes: their bytes are carried to the GPU before a submission and back after it.
 //!
 //! While a piece is replayed, lookups name the mirrored pools that it uses ([`Mirrors::used`]) and commands the ranges
-//! that they may write ([`Pools::gpu_writes`]); shaders with raw pointers may write everything they reach
+//! that they may write ([`Mirrors::gpu_writes`]); shaders with raw pointers may write everything they reach
 //! ([`Pools::walks`]). When the piece is about to be submitted, [`Pools::carry_up`] records into an encoder that goes in
 //! front of it: the upload of the pages that the CPU wrote since the last time, by the write tracker's word, and a copy
 //! of the bytes that the piece may write; a copy of the same bytes goes behind its commands. When the GPU has passed the
@@ -22,13 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use navin_abi::fault;
+use navin_memory::PoolId;
 use navin_memory::mirror::{Carry, MirrorPages, PAGE, in_order};
 use navin_memory::tracking::Stamp;
-use navin_memory::{AddressReader, Lookup, PoolId};
 use navin_vulkan::{Context, Encoder, MemoryError, PoolAccess, PoolBuffer, WriteBack};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use super::gpu_writes::Written;
 use super::physical::Physical;
 use super::{Entry, Pools};
 use crate::driver::Driver;
@@ -72,7 +73,7 @@ struct InFlight {
 }
 
 /// What one submission may have written into one pool.
-pub(crate) struct Came {
+struct Came {
     pool: PoolId,
     /// Of the pool's submissions.
     submission: u64,
@@ -84,7 +85,9 @@ pub(crate) struct Came {
 pub(crate) struct Carried {
     /// Goes in front of it.
     pub(crate) first: Option<Box<Encoder>>,
-    pub(crate) came: Vec<Came>,
+    came: Vec<Came>,
+    /// What textures are to hear of.
+    seen: Vec<Written>,
 }
 
 impl Mirrors {
@@ -126,6 +129,15 @@ impl Mirrors {
             && self.state.lock().pools.get(&pool).is_some_and(|mirror| mirror.is_gpu_only() && mirror.has_content())
     }
 
+    /// Commands of the piece that is being replayed may write bytes of a pool; nothing for one that is no mirror.
+    pub(super) fn gpu_writes(&self, pool: PoolId, range: Range<u64>) {
+        if self.any()
+            && let Some(mirror) = self.state.lock().pools.get_mut(&pool)
+        {
+            mirror.written.push(range);
+        }
+    }
+
     /// Everything countable about mirrors.
     pub(super) fn report(&self) -> serde_json::Value {
         let state = self.state.lock();
@@ -139,38 +151,6 @@ impl Mirrors {
 }
 
 impl Pools {
-    /// Commands of the piece that is being replayed may write a range of GPU addresses.
-    #[inline]
-    pub(crate) fn gpu_writes(&self, addresses: &mut AddressReader, address: u64, size: u64) {
-        if self.mirrors.any() {
-            self.gpu_writes_mirrored(addresses, address, size);
-        }
-    }
-
-    #[cold]
-    fn gpu_writes_mirrored(&self, addresses: &mut AddressReader, address: u64, size: u64) {
-        let mut done = 0;
-        while done < size {
-            let left = size - done;
-            let (memory, step) = match addresses.resolve(address.wrapping_add(done), left) {
-                Lookup::Unmapped { remaining, .. } => (None, remaining.min(left)),
-                found => {
-                    let Some(memory) = found.memory() else { return };
-                    (Some(memory), memory.remaining.min(left))
-                }
-            };
-            if let Some(memory) = memory
-                && let Some(mirror) = self.mirrors.state.lock().pools.get_mut(&memory.pool)
-            {
-                mirror.written.push(memory.offset..memory.offset + step);
-            }
-            if step == 0 {
-                return;
-            }
-            done += step;
-        }
-    }
-
     /// A program of the piece that is being replayed walks the page table: it may write whatever is in there.
     #[inline]
     pub(crate) fn walks(&self) {
@@ -186,7 +166,7 @@ impl Pools {
 
     /// Before a piece is submitted: brings the mirrors that it uses up to date, and has taken down what it may write.
     pub(crate) fn carry_up(&self, context: &Arc<Context>, encoder: &mut Encoder) -> Carried {
-        let mut carried = Carried::default();
+        let mut carried = Carried { seen: self.written.take(), ..Carried::default() };
         if !self.mirrors.any() {
             return carried;
         }
@@ -219,8 +199,12 @@ impl Pools {
     }
 
     /// What was carried up went with the submission of this ticket; `None`: it was refused.
-    pub(crate) fn carried(&self, came: Vec<Came>, ticket: Option<u64>) {
-        if came.is_empty() && ticket.is_some() {
+    pub(crate) fn carried(&self, carried: Carried, ticket: Option<u64>) {
+        let Carried { came, seen, .. } = carried;
+        if let Some(ticket) = ticket {
+            self.written.submitted(seen, ticket);
+        }
+        if came.is_empty() && (ticket.is_some() || !self.mirrors.any()) {
             return;
         }
         let mut state = self.mirrors.state.lock();
@@ -234,6 +218,7 @@ impl Pools {
     /// The GPU has passed submissions up to `completed`: what they wrote into mirrors comes to the guest's memory,
     /// before anybody is told.
     pub(crate) fn come_down(&self, completed: u64) {
+        self.written.ended(completed);
         if !self.mirrors.any() {
             return;
         }

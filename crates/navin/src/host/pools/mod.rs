@@ -9,10 +9,14 @@
 //! - [`bytes`]: the bytes of a texture, and whether they have changed.
 //! - [`exposed`]: the page table for shaders with raw pointers, and which pools are in it.
 //! - [`tracking`]: what the CPU has written since.
+//! - [`guest_view`]: what the guest writes through a virtual pool's own CPU range.
+//! - [`gpu_writes`]: what commands write into pools as buffers.
 //! - [`mirror`]: bytes carried to the GPU and back, for pools that no import takes.
 
 pub(crate) mod bytes;
 pub(crate) mod exposed;
+pub(crate) mod gpu_writes;
+mod guest_view;
 pub(crate) mod mirror;
 pub(crate) mod physical;
 pub(crate) mod resolve;
@@ -31,6 +35,7 @@ use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
 use self::exposed::Exposed;
+use self::gpu_writes::GpuWrites;
 use self::mirror::Mirrors;
 use self::physical::Physical;
 use self::tracking::Tracking;
@@ -87,11 +92,12 @@ pub(crate) struct Pools {
     ids: PoolIds,
     space: Arc<AddressSpace>,
     entries: RwLock<FxHashMap<PoolId, Arc<Entry>>>,
-    /// The host memory of pools, by first address: (end, pool). To tell of pools that overlap.
-    storages: Mutex<BTreeMap<u64, (u64, PoolId)>>,
+    /// The host memory of pools, to tell of those that overlap.
+    storages: Mutex<Storages>,
     pub(crate) exposed: Exposed,
     pub(crate) tracking: Tracking,
     pub(crate) mirrors: Mirrors,
+    written: GpuWrites,
     /// From how many bytes on a pool is imported where it is used, and in pieces (B122).
     chunked_from: u64,
     /// False where pools are mirrors: these are whole, since pieces would not know of each other.
@@ -106,6 +112,8 @@ pub(crate) struct Pools {
     mappings: AtomicU64,
     /// Live virtual pools.
     virtual_pools: AtomicU64,
+    /// Of these, the ones whose CPU range the guest has.
+    guest_views: AtomicU64,
     /// Finalized physical pools of which virtual pools show pages.
     kept: Mutex<Vec<PoolId>>,
 }
@@ -121,6 +129,7 @@ impl Pools {
             exposed: Exposed::default(),
             tracking: Tracking::new(config),
             mirrors: Mirrors::default(),
+            written: GpuWrites::default(),
             chunked_from: config.chunked_from,
             in_pieces: config.import != ImportChoice::Mirror,
             log_mappings: config.log_mappings,
@@ -129,6 +138,7 @@ impl Pools {
             late: AtomicU64::new(0),
             mappings: AtomicU64::new(0),
             virtual_pools: AtomicU64::new(0),
+            guest_views: AtomicU64::new(0),
             kept: Mutex::default(),
         }
     }
@@ -169,7 +179,7 @@ impl Pools {
                     "",
                     "a memory pool of {size:#x} bytes finds no place in the GPU address space ({e}); nvnMemoryPoolInitialize answers false"
                 );
-                self.storages.lock().retain(|_, (_, pool)| *pool != id);
+                self.storages.lock().remove(storage.host() as u64, id);
                 return None;
             }
         };
@@ -205,7 +215,7 @@ impl Pools {
                     "the storage of a memory pool, {:#x} bytes at {storage:?}, cannot be imported: {e}; nvnMemoryPoolInitialize answers false",
                     desc.size
                 );
-                self.storages.lock().remove(&(storage.host() as u64));
+                self.storages.lock().remove(storage.host() as u64, id);
                 None
             }
         }
@@ -214,18 +224,15 @@ impl Pools {
     /// Names a pool whose memory is another's too: what one writes, the other's textures do not hear of.
     fn note_overlap(&self, start: u64, size: u64, id: PoolId) {
         let end = start + size;
-        let mut storages = self.storages.lock();
-        let before = storages.range(..end).next_back();
-        if let Some((&other, &(other_end, other_id))) = before.filter(|(_, (other_end, _))| *other_end > start) {
+        if let Some((other, from, to)) = self.storages.lock().add(start, end, id) {
             fault!(
-                key = start ^ other,
+                key = start ^ from,
                 "",
-                "memory pool {} at {start:#x}-{end:#x} overlaps pool {} at {other:#x}-{other_end:#x}: both are made, and each knows of its own GPU writes only",
+                "memory pool {} at {start:#x}-{end:#x} overlaps pool {} at {from:#x}-{to:#x}: both are made, and each knows of its own GPU writes only",
                 id.0,
-                other_id.0
+                other.0
             );
         }
-        storages.insert(start, (end, id));
     }
 
     /// The pool of a guest's record.
@@ -257,7 +264,7 @@ impl Pools {
                 if !self.pages_go(driver, entry.pool.id, physical) {
                     self.entries.write().remove(&entry.pool.id);
                 }
-                self.storages.lock().retain(|_, (_, pool)| *pool != entry.pool.id);
+                self.storages.lock().remove(physical.tracked().start(), entry.pool.id);
                 let last = self.last_use(&entry, physical);
                 // What is being replayed now may still read the storage.
                 let reading = self.replaying.load(Ordering::SeqCst);
@@ -271,6 +278,7 @@ impl Pools {
                 if reading || last > driver.context.queue().completed() {
                     driver::wait_for(driver, last);
                 }
+                self.written.forget(&entry);
                 self.mirror_ends(driver, entry.pool.id, last);
             }
         }
@@ -367,6 +375,33 @@ impl Pools {
     }
 }
 
+/// Host memory of pools.
+#[derive(Default)]
+struct Storages {
+    /// By first address and pool: the end.
+    by_start: BTreeMap<(u64, PoolId), u64>,
+    /// Bytes of the largest that there was.
+    longest: u64,
+}
+
+impl Storages {
+    /// Adds a pool's; a pool that has some of it already, with its first address and end.
+    fn add(&mut self, start: u64, end: u64, id: PoolId) -> Option<(PoolId, u64, u64)> {
+        let near = self.by_start.range(..(end, PoolId(0))).rev();
+        let over = near
+            .take_while(|((from, _), _)| start.saturating_sub(*from) < self.longest)
+            .find(|(_, to)| **to > start)
+            .map(|((from, pool), to)| (*pool, *from, *to));
+        self.by_start.insert((start, id), end);
+        self.longest = self.longest.max(end - start);
+        over
+    }
+
+    fn remove(&mut self, start: u64, id: PoolId) {
+        self.by_start.remove(&(start, id));
+    }
+}
+
 /// One request of `nvnMemoryPoolMapVirtual`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
@@ -454,4 +489,25 @@ pub(crate) fn flush(id: u32, offset: u64, size: u64) {
 /// wrote are read through texel reads.
 pub(crate) fn invalidate(_id: u32, _offset: u64, _size: u64) {
     std::sync::atomic::fence(Ordering::Acquire);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_several_pools_have_is_found() {
+        let mut storages = Storages::default();
+        assert_eq!(storages.add(0x10000, 0x50000, PoolId(1)), None);
+        assert_eq!(storages.add(0x50000, 0x51000, PoolId(2)), None, "side by side");
+        assert_eq!(storages.add(0xf000, 0x10000, PoolId(3)), None);
+        assert_eq!(storages.add(0x20000, 0x21000, PoolId(4)), Some((PoolId(1), 0x10000, 0x50000)), "within");
+        assert_eq!(storages.add(0x10000, 0x11000, PoolId(5)), Some((PoolId(1), 0x10000, 0x50000)), "the same begin");
+        storages.remove(0x10000, PoolId(5));
+        // Behind a short one that begins later.
+        assert_eq!(storages.add(0x30000, 0x31000, PoolId(6)), Some((PoolId(1), 0x10000, 0x50000)));
+        storages.remove(0x10000, PoolId(1));
+        assert_eq!(storages.add(0x40000, 0x50000, PoolId(7)), None);
+        assert_eq!(storages.add(0x3ffff, 0x50001, PoolId(8)), Some((PoolId(2), 0x50000, 0x51000)));
+    }
 }

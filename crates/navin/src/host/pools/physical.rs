@@ -10,12 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use navin_abi::fault;
+use navin_memory::tracking::Stamp;
 use navin_memory::{PoolDesc, PoolId, alloc};
 use navin_vulkan::{
     Backing, BufferRange, ChunkedImport, Context, ImportError, PoolAccess, PoolBuffer, PoolStorage, StorageKind,
     UNKNOWN_LENGTH,
 };
 
+use super::gpu_writes::Watched;
 use super::tracking::Tracked;
 
 /// The guest's memory behind a pool, and how the GPU gets at it.
@@ -31,6 +33,8 @@ pub(crate) struct Physical {
     last_use: AtomicU64,
     /// The tracked range over the storage.
     tracked: Tracked,
+    /// Where textures watch it.
+    watched: OnceLock<Watched>,
     /// The file behind the storage and its second mapping, which stay as long as this (after the imports).
     backing: Option<alloc::Backing>,
 }
@@ -69,7 +73,8 @@ impl Physical {
         let pieces = storage.len >= chunked_from && context.import_probe().anonymous.works();
         // SAFETY: the caller's promise.
         let chunks = pieces.then(|| unsafe { ChunkedImport::new(context, &storage, &name) });
-        Self { storage, access, name, whole: OnceLock::new(), chunks, last_use: AtomicU64::new(0), tracked, backing }
+        let (whole, watched, last_use) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
+        Self { storage, access, name, whole, chunks, last_use, tracked, watched, backing }
     }
 
     /// The import over the whole pool, made now if there is none.
@@ -215,6 +220,20 @@ impl Physical {
     /// The tracked range over the storage.
     pub(crate) fn tracked(&self) -> &Tracked {
         &self.tracked
+    }
+
+    /// From here on CPU writes into these bytes are noticed, as writes since the stamp (B412), and so are the GPU's into
+    /// them as a buffer.
+    pub(super) fn watch(&self, offset: u64, size: u64) -> Stamp {
+        if self.tracked.is_tracked() {
+            self.watched.get_or_init(|| Watched::new(self.storage.len)).add(offset..offset + size);
+        }
+        self.tracked.protect(offset, size)
+    }
+
+    /// Where textures watch it, if they ever did.
+    pub(super) fn watched(&self) -> Option<&Watched> {
+        self.watched.get()
     }
 
     /// Notes that the submission of this number may use the pool.

@@ -25,6 +25,7 @@ use navin_memory::{BIG_PAGE, Mapping as Mapped, PoolDesc, PoolId};
 use navin_vulkan::{BufferRange, Context, PoolAccess, PoolBuffer, PoolStorage};
 use parking_lot::Mutex;
 
+use super::guest_view::GuestView;
 use super::physical::Physical as Storage;
 use super::{Mapping, Pools};
 use crate::driver::{self, Driver};
@@ -43,6 +44,8 @@ struct State {
     stale: Vec<(u64, ImportId)>,
     /// Parts of the pool whose page-table entries go once a submission has ended (B111).
     leaving: Vec<(u64, Range<u64>)>,
+    /// What the guest writes through its range.
+    view: GuestView,
 }
 
 struct Import {
@@ -57,7 +60,8 @@ impl Virtual {
     pub(super) fn new(id: PoolId, desc: &PoolDesc) -> Self {
         let ranges = Ranges::reserve(desc.size, desc.flags.cpu_visible());
         let table = Arc::new(VirtualPool::new(id, desc.size, alloc::host_page_size(), ranges.span()));
-        let state = State { ranges, imports: Vec::new(), stale: Vec::new(), leaving: Vec::new() };
+        let view = GuestView::default();
+        let state = State { ranges, imports: Vec::new(), stale: Vec::new(), leaving: Vec::new(), view };
         Self { table, state: Mutex::new(state) }
     }
 
@@ -92,13 +96,11 @@ impl Virtual {
             let stale = plan.stale_imports().to_vec();
             state.retire(&stale, after);
             state.end_stale(&self.table, queue.completed());
-            let committed = {
-                let mut host = Host { ranges: &state.ranges, pools };
-                self.table.commit(plan, after, &mut host)
-            };
+            let committed = state.commit(&self.table, pools, |host| self.table.commit(plan, after, host));
             match committed {
                 Ok(committed) => {
                     if committed.became_alias {
+                        state.view.end(pools);
                         state.ranges.give_back();
                     }
                     self.changed(driver, pools, &mut state, committed.changed, after);
@@ -159,10 +161,7 @@ impl Virtual {
             let stale = plan.stale_imports().to_vec();
             state.retire(&stale, after);
             state.end_stale(&self.table, driver.context.queue().completed());
-            let committed = {
-                let mut host = Host { ranges: &state.ranges, pools };
-                self.table.commit(plan, after, &mut host)
-            };
+            let committed = state.commit(&self.table, pools, |host| self.table.commit(plan, after, host));
             if let Ok(committed) = committed {
                 self.changed(driver, pools, &mut state, committed.changed, after);
                 state.release(&self.table, driver, pools, driver.context.queue().completed());
@@ -179,6 +178,7 @@ impl Virtual {
         let mut state = self.state.lock();
         state.imports.clear();
         driver.context.queue().collect();
+        state.view.end(pools);
         state.ranges.give_back();
     }
 
@@ -248,8 +248,18 @@ impl Virtual {
     pub(super) fn cpu_address(&self, pools: &Pools) -> Option<u64> {
         match self.table.give_out() {
             Kind::Alias { physical, offset } => pools.entry(physical)?.pool.host(offset, self.table.size()),
-            _ => self.state.lock().ranges.guest(),
+            _ => {
+                let mut state = self.state.lock();
+                let base = state.ranges.guest()?;
+                state.view.hand_out(pools, &self.table, base);
+                Some(base)
+            }
         }
+    }
+
+    /// Looks at what the guest writes through its range.
+    pub(super) fn with_guest_view(&self, look: impl FnOnce(&mut GuestView)) {
+        look(&mut self.state.lock().view);
     }
 
     /// The host address of `size` bytes at `offset` that are scattered over physical pools, for the driver's own
@@ -273,6 +283,13 @@ impl Virtual {
 }
 
 impl State {
+    /// Has a commit change the ranges' pages.
+    fn commit<T>(&mut self, table: &VirtualPool, pools: &Pools, commit: impl FnOnce(&mut Host<'_>) -> T) -> T {
+        let committed = commit(&mut Host { ranges: &self.ranges, pools, view: &mut self.view });
+        self.view.watch(pools, table);
+        committed
+    }
+
     /// Nothing new uses these imports; what was submitted may until `after` has ended.
     fn retire(&mut self, ids: &[ImportId], after: u64) {
         self.imports.retain(|import| {
@@ -301,8 +318,7 @@ impl State {
             pools.republish(&driver.context, table, range);
         }
         if table.unreleased() > 0 {
-            let mut host = Host { ranges: &self.ranges, pools };
-            table.release(completed, &mut host);
+            self.commit(table, pools, |host| table.release(completed, host));
         }
     }
 }
@@ -435,6 +451,7 @@ impl Ranges {
 struct Host<'a> {
     ranges: &'a Ranges,
     pools: &'a Pools,
+    view: &'a mut GuestView,
 }
 
 impl HostMemory for Host<'_> {
@@ -442,10 +459,12 @@ impl HostMemory for Host<'_> {
         let entry = self.pools.entry(pool);
         let backing = entry.as_ref().and_then(|entry| entry.physical()?.backing());
         let file = backing.ok_or(io::ErrorKind::NotFound)?.file();
+        self.view.change(self.pools, offset..offset + size);
         self.ranges.both().try_for_each(|range| range.map(offset, size, file, file_offset))
     }
 
     fn unmap(&mut self, offset: u64, size: u64) -> io::Result<()> {
+        self.view.change(self.pools, offset..offset + size);
         self.ranges.both().try_for_each(|range| range.unmap(offset, size))
     }
 }

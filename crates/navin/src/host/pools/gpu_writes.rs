@@ -1,0 +1,176 @@
+//! What commands write into pools as buffers.
+//!
+//! Replay names each range that a command may write ([`Pools::gpu_writes`]). Mirrors have these bytes taken down
+//! ([`super::mirror`]); and where a texture's storage is watched, its pages count as written once the submission has
+//! ended, so that the texture is filled from them at its next use. A use in between, before anybody could have waited
+//! for the write, still finds what was there.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use navin_memory::{AddressReader, Lookup, Mapping};
+use parking_lot::Mutex;
+
+use super::{Entry, Pools};
+
+/// Bytes of a pool that have one bit in [`Watched`].
+const BLOCK: u64 = 1 << 16;
+
+/// Where in a pool texture storage is watched: a bit for each 64 KB, never taken back while the pool lives.
+pub(crate) struct Watched(Box<[AtomicU64]>);
+
+impl Watched {
+    pub(super) fn new(pool_bytes: u64) -> Self {
+        Self((0..pool_bytes.div_ceil(BLOCK * 64)).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// The words over a range, with the bits of it.
+    fn words(&self, range: Range<u64>) -> impl Iterator<Item = (&AtomicU64, u64)> {
+        let (first, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK).max(range.start / BLOCK));
+        (first / 64..end.div_ceil(64)).filter_map(move |word| {
+            let from = first.max(word * 64) - word * 64;
+            let count = end.min(word * 64 + 64).checked_sub(word * 64 + from).filter(|count| *count > 0)?;
+            Some((self.0.get(word as usize)?, (u64::MAX >> (64 - count)) << from))
+        })
+    }
+
+    pub(super) fn add(&self, range: Range<u64>) {
+        for (word, bits) in self.words(range) {
+            if word.load(Ordering::Relaxed) & bits != bits {
+                word.fetch_or(bits, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn any(&self, range: Range<u64>) -> bool {
+        self.words(range).any(|(word, bits)| word.load(Ordering::Relaxed) & bits != 0)
+    }
+}
+
+/// Bytes that a submission may write and that textures watch.
+pub(super) struct Written {
+    entry: Arc<Entry>,
+    range: Range<u64>,
+}
+
+/// What is written where textures watch.
+#[derive(Default)]
+pub(crate) struct GpuWrites {
+    /// Anything is in `state`.
+    any: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the piece that is being replayed.
+    now: Vec<Written>,
+    /// By submissions, oldest first.
+    in_flight: VecDeque<(u64, Vec<Written>)>,
+}
+
+impl GpuWrites {
+    fn add(&self, written: Written) {
+        self.any.store(true, Ordering::Release);
+        self.state.lock().now.push(written);
+    }
+
+    /// What the piece that is about to be submitted may write.
+    pub(super) fn take(&self) -> Vec<Written> {
+        match self.any.load(Ordering::Acquire) {
+            true => mem::take(&mut self.state.lock().now),
+            false => Vec::new(),
+        }
+    }
+
+    pub(super) fn submitted(&self, written: Vec<Written>, ticket: u64) {
+        if !written.is_empty() {
+            self.state.lock().in_flight.push_back((ticket, written));
+        }
+    }
+
+    /// Submissions up to `completed` have ended: what they wrote counts as written by the CPU.
+    pub(super) fn ended(&self, completed: u64) {
+        if !self.any.load(Ordering::Acquire) {
+            return;
+        }
+        let mut state = self.state.lock();
+        while state.in_flight.front().is_some_and(|(ticket, _)| *ticket <= completed) {
+            let Some((_, written)) = state.in_flight.pop_front() else { break };
+            for Written { entry, range } in written {
+                if let Some(physical) = entry.physical() {
+                    physical.tracked().host_writes(range.start, range.end - range.start);
+                }
+            }
+        }
+        self.any.store(!state.in_flight.is_empty() || !state.now.is_empty(), Ordering::Release);
+    }
+
+    /// The pool's memory goes: its tracking ends with it.
+    pub(super) fn forget(&self, entry: &Entry) {
+        if self.any.load(Ordering::Acquire) {
+            let mut state = self.state.lock();
+            for (_, written) in &mut state.in_flight {
+                written.retain(|written| written.entry.pool.id != entry.pool.id);
+            }
+        }
+    }
+}
+
+impl Pools {
+    /// Commands of the piece that is being replayed may write a range of GPU addresses.
+    pub(crate) fn gpu_writes(&self, addresses: &mut AddressReader, address: u64, size: u64) {
+        let mut done = 0;
+        while done < size {
+            let left = size - done;
+            let (memory, step) = match addresses.resolve(address.wrapping_add(done), left) {
+                Lookup::Unmapped { remaining, .. } => (None, remaining.min(left)),
+                found => {
+                    let Some(memory) = found.memory() else { return };
+                    (Some(memory), memory.remaining.min(left))
+                }
+            };
+            if step == 0 {
+                return;
+            }
+            if let Some(Mapping { pool, offset, .. }) = memory {
+                let range = offset..offset + step;
+                if let Some(entry) = self.watched_entry(pool, &range) {
+                    self.written.add(Written { entry, range: range.clone() });
+                }
+                self.mirrors.gpu_writes(pool, range);
+            }
+            done += step;
+        }
+    }
+
+    /// The pool, if a texture's storage is watched in these bytes of it.
+    fn watched_entry(&self, pool: navin_memory::PoolId, range: &Range<u64>) -> Option<Arc<Entry>> {
+        let entries = self.entries.read();
+        let entry = entries.get(&pool)?;
+        entry.physical()?.watched()?.any(range.clone()).then(|| Arc::clone(entry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_watched_is_found_in_blocks() {
+        let watched = Watched::new(600 << 20);
+        watched.add(3 * BLOCK + 5..3 * BLOCK + 6);
+        watched.add(62 * BLOCK..66 * BLOCK + 1);
+        watched.add((600 << 20) - 1..600 << 20);
+        watched.add(600 << 20..700 << 20);
+        let blocks: Vec<u64> = (0..9600).filter(|n| watched.any(n * BLOCK..n * BLOCK + 1)).collect();
+        assert_eq!(blocks, [3, 62, 63, 64, 65, 66, 9599]);
+        assert!(
+            watched.any(0..600 << 20) && watched.any(60 * BLOCK..63 * BLOCK) && !watched.any(4 * BLOCK..62 * BLOCK)
+        );
+        assert!(!watched.any(5..5));
+    }
+}
