@@ -58,7 +58,7 @@ impl PoolBuffer {
                 let size = PIECE.min(end - at);
                 // Most of a fresh pool was never written.
                 // SAFETY: inside the storage, as below.
-                if (at | size) % 4 == 0 && unsafe { is_zero(self.storage.add(at as usize), size as usize) } {
+                if (at | size).is_multiple_of(4) && unsafe { is_zero(self.storage.add(at as usize), size as usize) } {
                     encoder.fill_buffer(self.range(at, size), 0);
                     (at, bytes) = (at + size, bytes + size);
                     continue;
