@@ -127,7 +127,10 @@ impl Physical {
 
     /// Whether the GPU has other bytes than the storage: the pool lives in device memory.
     pub(crate) fn in_device_memory(&self) -> bool {
-        self.whole.get().and_then(Option::as_ref).is_some_and(|buffer| buffer.kind() == StorageKind::DeviceLocal)
+        self.whole.get().and_then(Option::as_ref).is_some_and(|buffer| {
+            let own = buffer.kind() == StorageKind::Mirror && self.access == PoolAccess::GpuOnly;
+            own || buffer.kind() == StorageKind::DeviceLocal
+        })
     }
 
     /// Brings what the GPU wrote into a pool in device memory to the storage, for the CPU's part of Navin to read.

@@ -132,7 +132,8 @@ impl Pools {
                 && let Some(entry) = self.entry(memory.pool)
                 && let Some(physical) = entry.physical()
             {
-                physical.bring(context, memory.offset, size.min(memory.remaining));
+                let mirrored = self.mirrors.holds_gpu_only(memory.pool);
+                physical.bring(context, memory.offset, size.min(memory.remaining), mirrored);
             }
         });
         self.cpu_range(address, size)
