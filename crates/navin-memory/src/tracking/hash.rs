@@ -69,19 +69,15 @@ fn prefetch(line: usize) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
-    /// Page-aligned words, as pages are.
-    fn of(words: &[u64]) -> u64 {
-        // SAFETY: our own bytes.
-        unsafe { super::fingerprint(words.as_ptr() as usize, words.len() * 8) }
-    }
+    // A bench includes this file without its tests, so these share nothing.
 
     #[test]
     fn every_bit_counts() {
+        // SAFETY: our own bytes.
+        let of = |words: &[u64]| unsafe { super::fingerprint(words.as_ptr() as usize, words.len() * 8) };
         let mut words = vec![0u64; 3 * 512];
         let before = of(&words);
-        let mut seen = HashSet::from([before]);
+        let mut seen = std::collections::HashSet::from([before]);
         for at in 0..words.len() {
             for bit in [0, 13, 63] {
                 words[at] ^= 1 << bit;
@@ -96,7 +92,9 @@ mod tests {
     /// multiplication by zero would come from.
     #[test]
     fn words_in_another_place_are_another_content() {
-        let mut seen = HashSet::new();
+        // SAFETY: our own bytes.
+        let of = |words: &[u64]| unsafe { super::fingerprint(words.as_ptr() as usize, words.len() * 8) };
+        let mut seen = std::collections::HashSet::new();
         let mut words: Vec<u64> = (0..512).map(|n| n * 0x0101_0101_0101).collect();
         assert!(seen.insert(of(&words)));
         for at in 0..511 {
