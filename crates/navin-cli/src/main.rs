@@ -1,12 +1,13 @@
 //! The program `navin`: runs guests and tells what the machine can do.
 //!
 //! `navin run` starts a guest that is linked to libnvn as a child process and follows it through status lines
-//! (`navin::status`); `navin doctor` opens the Vulkan device as the driver would and reports it; `navin texture` needs
-//! no device: it reads and writes texture files.
+//! (`navin::status`); `navin doctor` opens the Vulkan device as the driver would and reports it; `navin texture` and
+//! `navin shader` need no device: they read and write files.
 
 mod doctor;
 mod library;
 mod run;
+mod shader;
 mod texture;
 
 use std::process::ExitCode;
@@ -45,6 +46,7 @@ Start here:
   navin run ./triangle                          run a guest until it ends or you press Ctrl-C
   navin run --frames 60 --out shots ./triangle  write its first 60 frames as PNG files
   navin texture convert hero.bntx hero.png      a texture as a picture
+  navin shader translate programs --out spirv   machine code as SPIR-V, a folder of it
 
 Settings that should hold for every run go into navin.toml; docs/CONFIGURATION.md shows all of them.";
 
@@ -54,6 +56,8 @@ enum Command {
     Run(run::Args),
     /// Tell what was found on this machine, what is emulated, and what to do about what is missing
     Doctor(doctor::Args),
+    /// List, translate and check GPU programs
+    Shader(shader::Args),
     /// Look into texture files, convert them, tile and untile raw data
     Texture(texture::Args),
 }
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
     let code = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Shader(args) => shader::run(&args),
         Command::Texture(args) => texture::run(&args),
     };
     ExitCode::from(code)

@@ -287,4 +287,127 @@ impl Interface {
             requirements: Requirements::empty(),
         }
     }
+
+    /// Every field by name and value, lists with their index in the name's second part. Names never change, and a new
+    /// field is 0 where programs do not use it: that is what makes [`Interface::stable_hash`] stable.
+    pub fn fields(&self, mut field: impl FnMut(&'static str, u32, u64)) {
+        field("stage", 0, self.stage as u64);
+        field("constant_banks", 0, self.constant_banks.into());
+        for (bank, &bytes) in (0..).zip(&self.constant_bytes) {
+            field("constant_bytes", bank, bytes.into());
+        }
+        field("storage_slots", 0, self.storage_slots.into());
+        field("storage_written", 0, self.storage_written.into());
+        field("uses_page_table", 0, self.uses_page_table.into());
+        let source = |handle: HandleSource| match handle {
+            HandleSource::Bound(word) => 2 * u64::from(word) + 2,
+            HandleSource::Bindless => 1,
+        };
+        for (n, t) in (0..).zip(&self.textures) {
+            field("texture_handle", n, source(t.handle));
+            field("texture_kind", n, t.kind as u64 + 1);
+            field("texture_shadow", n, t.shadow.into());
+            field("texture_sampled", n, t.sampled as u64);
+        }
+        for (n, i) in (0..).zip(&self.images) {
+            field("image_handle", n, source(i.handle));
+            field("image_kind", n, i.kind as u64 + 1);
+            field("image_raw", n, i.raw.into());
+            field("image_sampled", n, i.sampled as u64);
+            field("image_access", n, i.access.bits().into());
+        }
+        field("uses_texture_table", 0, self.uses_texture_table.into());
+        field("uses_samplers", 0, self.uses_samplers.into());
+        field("inputs", 0, self.inputs.into());
+        for (location, &t) in (0..).zip(&self.input_types) {
+            field("input_types", location, if self.inputs >> location & 1 != 0 { t as u64 } else { 0 });
+        }
+        field("outputs", 0, self.outputs.into());
+        for (location, &t) in (0..).zip(&self.output_types) {
+            field("output_types", location, if self.outputs >> location & 1 != 0 { t as u64 } else { 0 });
+        }
+        field("dual_source", 0, self.dual_source.into());
+        field("writes_depth", 0, self.writes_depth.into());
+        field("writes_sample_mask", 0, self.writes_sample_mask.into());
+        field("early_fragment_tests", 0, self.early_fragment_tests.into());
+        field("kills", 0, self.kills.into());
+        field("per_sample", 0, self.per_sample.into());
+        for (axis, &n) in (0..).zip(&self.local_size) {
+            field("local_size", axis, u64::from(n) - 1);
+        }
+        field("shared_bytes", 0, self.shared_bytes.into());
+        field("local_bytes", 0, self.local_bytes.into());
+        field("clip_distances", 0, self.clip_distances.into());
+        field("patch_vertices", 0, self.patch_vertices.into());
+        field("requirements", 0, self.requirements.bits().into());
+    }
+
+    /// A hash of the fields' values, kind 2 of captures (B214): each field with its name, and nothing for a field that
+    /// is 0, so that fields added or widened later keep the hash of every program that does not use them.
+    pub fn stable_hash(&self) -> u64 {
+        let mut sum = 0u64;
+        self.fields(|name, index, value| sum = sum.wrapping_add(field_hash(name, index, value)));
+        sum
+    }
+}
+
+/// What one field adds to a hash: 0 for 0.
+fn field_hash(name: &str, index: u32, value: u64) -> u64 {
+    if value == 0 {
+        return 0;
+    }
+    let mix = |x: u64| {
+        let x = (x ^ x >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        x ^ x >> 29
+    };
+    let mut h = mix(0xCBF2_9CE4_8422_2325 ^ u64::from(index));
+    for byte in name.bytes() {
+        h = mix(h ^ u64::from(byte));
+    }
+    mix(mix(h ^ value) | 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Interface {
+        let mut i = Interface::empty(Stage::Fragment);
+        i.constant_banks = 0b1001;
+        i.constant_bytes[3] = 200;
+        i.textures.push(TextureUse {
+            handle: HandleSource::Bound(8),
+            kind: ViewKind::D2,
+            shadow: false,
+            sampled: SampledType::Float,
+        });
+        i.outputs = 1;
+        i
+    }
+
+    #[test]
+    fn b214_the_hash_is_of_values_and_new_fields_that_are_zero_add_nothing() {
+        let i = sample();
+        let hash = i.stable_hash();
+        assert_eq!(hash, PINNED, "the hash of a fixed interface never changes: {hash:#018x}");
+        // A field added later, left at 0, and then set.
+        let with = |value: u64| {
+            let mut sum = 0u64;
+            i.fields(|name, index, value| sum = sum.wrapping_add(field_hash(name, index, value)));
+            sum.wrapping_add(field_hash("a_field_of_the_future", 0, value))
+        };
+        assert_eq!(with(0), hash);
+        assert_ne!(with(1), hash);
+        // The width of a field does not count, its value does.
+        assert_eq!(field_hash("kills", 0, u8::from(true).into()), field_hash("kills", 0, u64::from(true)));
+        let mut other = sample();
+        other.constant_bytes[3] = 201;
+        assert_ne!(other.stable_hash(), hash);
+        // Values do not trade places.
+        let mut moved = sample();
+        moved.constant_bytes.swap(3, 4);
+        assert_ne!(moved.stable_hash(), hash);
+    }
+
+    const PINNED: u64 = 0xC249_6F04_8D69_DA71;
 }

@@ -133,6 +133,19 @@ pub enum ConstantLayout {
 }
 
 impl ConstantLayout {
+    /// The layout that a program was compiled for, by its control section. The open compiler's programs say version
+    /// 1.5, which no shipped compiler's do (B418 knows 1.9 to 1.16), and hold these constants.
+    pub fn detect(control: &[u8]) -> ConstantLayout {
+        let word = |at: usize| control.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let signature =
+            [(0x04, 1), (0x08, 5), (0x0C, 0x120), (0x10, 0xB), (0x14, 0x7C0), (0x20, 0x7C1), (0x6F0, 0x7C1)];
+        if signature.iter().all(|(at, value)| word(*at) == Some(*value)) {
+            ConstantLayout::Corpus
+        } else {
+            ConstantLayout::Production
+        }
+    }
+
     /// The table of this layout.
     pub fn table(self) -> &'static ConstantLayoutTable {
         match self {

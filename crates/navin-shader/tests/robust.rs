@@ -1,5 +1,6 @@
 //! Bad input: random bytes and damaged programs give errors or modules, never a panic, in bounded time.
 
+mod bytes;
 mod common;
 
 use navin_shader::{ConstantLayout, GuestProgram, Options, Translator, code_size, disassemble, isa, program_key};
@@ -146,3 +147,52 @@ fn recursion_and_endless_pushes_are_errors() {
     let error = Translator::new().translate(&guest, &Options::new(ConstantLayout::Corpus)).expect_err("no program");
     assert!(error.to_string().contains("control flow"), "{error}");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_bytes_are_survived(data in prop::collection::vec(any::<u8>(), 0..900)) {
+        bytes::run(&data);
+    }
+}
+
+/// Whatever comes out is valid for plain Vulkan 1.3 (B520).
+#[test]
+fn b520_what_random_programs_translate_to_is_valid() {
+    if std::process::Command::new("spirv-val").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "spirv-val is not installed");
+        return;
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("random-spv");
+    std::fs::create_dir_all(&folder).expect("a folder for modules");
+    let mut random = Random(7);
+    let mut translator = Translator::new();
+    let mut files = Vec::new();
+    for n in 0..200_000 {
+        // Short programs: nearly every long one has something that is refused.
+        let data: Vec<u8> = (0..2 + 10 * (1 + random.below(8))).map(|_| random.next() as u8).collect();
+        let Some(t) = bytes::translate(&mut translator, &data) else { continue };
+        let path = folder.join(format!("{n}.spv"));
+        std::fs::write(&path, t.spirv.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()).expect("a module");
+        files.push((path, data));
+        if files.len() == VALIDATED {
+            break;
+        }
+    }
+    let mut wrong = Vec::new();
+    for (path, data) in &files {
+        let out = std::process::Command::new("spirv-val").args(["--target-env", "vulkan1.3"]).arg(path).output();
+        let out = out.expect("spirv-val runs");
+        if !out.status.success() {
+            let (control, gpu, _) = bytes::program(data);
+            let guest = GuestProgram::parse(&control, &gpu).expect("a whole program");
+            let text = String::from_utf8_lossy(&out.stderr).lines().take(2).collect::<Vec<_>>().join(" ");
+            wrong.push(format!("{}: {text}\n{}", path.display(), disassemble(&guest)));
+        }
+    }
+    assert_eq!(files.len(), VALIDATED, "random programs translate");
+    assert!(wrong.is_empty(), "{} of {VALIDATED} are not valid:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+const VALIDATED: usize = 120;

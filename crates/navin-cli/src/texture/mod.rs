@@ -4,9 +4,9 @@
 //! errors that name them ([`files`]), and folders of them on all cores ([`batch`]). Nothing is written half: a file is
 //! made under another name beside its own and renamed when it is whole.
 
-mod batch;
+pub(crate) mod batch;
 mod convert;
-mod files;
+pub(crate) mod files;
 mod info;
 mod raw;
 mod shape;

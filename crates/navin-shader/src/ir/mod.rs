@@ -127,6 +127,7 @@ ops! {
     DFloor D [D] false;
     DCeil D [D] false;
     DTrunc D [D] false;
+    DRound D [D] false;
     DSqrt D [D] false;
     DRcp D [D] false;
     DRsq D [D] false;
@@ -210,7 +211,11 @@ ops! {
     AtomicStorage U [I U U U I] true;
     /// Address low, high, memory epoch.
     LoadGlobal U [U U I] false;
+    /// Address low, high, memory epoch, words (2 or 4), to which the address is aligned.
+    LoadGlobalWide V [U U I I] false;
     StoreGlobal None [U U U] true;
+    /// List of address and words in `extra`, words (2 or 4).
+    StoreGlobalWide None [I I] true;
     AtomicGlobal U [U U U U I] true;
     /// Word index, memory epoch.
     LoadShared U [U I] false;
@@ -628,6 +633,11 @@ impl Function {
                     if v.is_some() {
                         f(v, Class::P);
                     }
+                }
+            }
+            Op::StoreGlobalWide => {
+                for n in 0..2 + inst.args[1] {
+                    f(Value(self.extra[(inst.args[0] + n) as usize]), Class::U);
                 }
             }
             Op::AtomicWide => {

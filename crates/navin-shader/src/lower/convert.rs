@@ -30,7 +30,6 @@ const DIGITS64: Digits = Digits { at: 20, bits: 11, bias: 1023 };
 impl Lower<'_, '_> {
     /// F2F, F2I, I2F, I2I.
     pub(super) fn conversion(&mut self, i: &Instr) -> Result<()> {
-        self.notes.floats |= i.op != Op::I2i;
         match i.op {
             Op::F2f => self.float_to_float(i),
             Op::F2i => self.float_to_integer(i),
@@ -57,14 +56,12 @@ impl Lower<'_, '_> {
     }
 
     fn round(&mut self, mode: u32, v: Value, double: bool) -> Value {
-        if double && mode == NEAREST {
-            return self.round_double(v);
-        }
         let op = match (mode, double) {
             (0, false) => Ir::FRound,
             (1, false) => Ir::FFloor,
             (2, false) => Ir::FCeil,
             (_, false) => Ir::FTrunc,
+            (0, true) => Ir::DRound,
             (1, true) => Ir::DFloor,
             (2, true) => Ir::DCeil,
             (_, true) => Ir::DTrunc,
@@ -73,7 +70,7 @@ impl Lower<'_, '_> {
     }
 
     /// A double rounded to an integral one, ties to even: 2^52 has no digits behind the point. (Mesa's CPU device
-    /// truncates some arguments of its own rounding.)
+    /// truncates some arguments of its own rounding when an integer is made of the result.)
     fn round_double(&mut self, v: Value) -> Value {
         let (low, high) = (self.b.op1(Ir::DLow, v), self.b.op1(Ir::DHigh, v));
         let (sign, limit) = (self.b.word(0x8000_0000), self.b.word(0x4330_0000));
@@ -178,7 +175,10 @@ impl Lower<'_, '_> {
         let bits = 8 << size;
         let r = if from == F64 {
             let v = self.double_source(i)?;
-            let v = self.round(i.get(Field::Rnd), v, true);
+            let v = match i.get(Field::Rnd) {
+                NEAREST => self.round_double(v),
+                mode => self.round(mode, v, true),
+            };
             if size == WIDE {
                 let (low, high) = (self.b.op1(Ir::DLow, v), self.b.op1(Ir::DHigh, v));
                 let nan = self.b.op1(Ir::DIsNan, v);

@@ -113,13 +113,22 @@ impl Lower<'_, '_> {
         let r = match i.op {
             Op::Dmul => {
                 let b = self.modified_double(b, false, i.flag(Field::Nab));
-                if rnd == NEAREST { self.b.op2(Ir::DMul, a, b) } else { self.directed_mul(a, b, rnd) }
+                match self.product_with_zero(a, b) {
+                    Some(p) => p,
+                    None if rnd == NEAREST => self.b.op2(Ir::DMul, a, b),
+                    None => self.directed_mul(a, b, rnd),
+                }
             }
             Op::Dfma => {
                 let c = self.c_double(i)?;
                 let b = self.modified_double(b, false, i.flag(Field::Nab));
                 let c = self.modified_double(c, false, i.flag(Field::Nc));
-                if rnd == NEAREST { self.b.op3(Ir::DFma, a, b, c) } else { self.directed_fma(a, b, c, rnd) }
+                match self.product_with_zero(a, b) {
+                    Some(p) if rnd == NEAREST => self.b.op2(Ir::DAdd, p, c),
+                    Some(p) => self.directed_add(p, c, rnd),
+                    None if rnd == NEAREST => self.b.op3(Ir::DFma, a, b, c),
+                    None => self.directed_fma(a, b, c, rnd),
+                }
             }
             _ => {
                 let a = self.modified_double(a, i.flag(Field::Aa), i.flag(Field::Na));
@@ -142,6 +151,36 @@ impl Lower<'_, '_> {
         self.double_flags(i, r);
         self.set_pair(i.get(Field::Dst), r);
         Ok(())
+    }
+
+    /// a * b where one of them is a zero that is known: compilers take that for 0 whatever the other is, but of
+    /// infinities and NaN it is NaN.
+    fn product_with_zero(&mut self, a: Value, b: Value) -> Option<Value> {
+        let is_zero = |s: &Self, v: Value| {
+            let mut inst = *s.b.f.inst(v);
+            while matches!(inst.op, Ir::DNeg | Ir::DAbs) {
+                inst = *s.b.f.inst(Value(inst.args[0]));
+            }
+            let word = |n: usize| s.b.f.constant(Value(inst.args[n]));
+            inst.op == Ir::DPack && word(0) == Some(0) && word(1).is_some_and(|high| high << 1 == 0)
+        };
+        let (zero, other) = if is_zero(self, b) {
+            (b, a)
+        } else if is_zero(self, a) {
+            (a, b)
+        } else {
+            return None;
+        };
+        let (x, y) = (self.b.op1(Ir::DHigh, zero), self.b.op1(Ir::DHigh, other));
+        let (sign, exponent) = (self.b.word(0x8000_0000), self.b.word(0x7FF0_0000));
+        let e = self.b.op2(Ir::And, y, exponent);
+        let wild = self.b.op2(Ir::IEq, e, exponent);
+        let signs = self.b.op2(Ir::Xor, x, y);
+        let nothing = self.b.op2(Ir::And, signs, sign);
+        let nan = self.b.word(0x7FF8_0000);
+        let high = self.b.select(wild, nan, nothing);
+        let low = self.b.word(0);
+        Some(self.b.op2(Ir::DPack, low, high))
     }
 
     /// Condition flags of a double result, as of a float one.

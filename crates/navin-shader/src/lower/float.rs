@@ -64,15 +64,8 @@ impl Lower<'_, '_> {
                 self.b.op2(Ir::FAdd, a, b)
             }
             Op::Fmul | Op::Fmul32i => {
-                let a = match i.get(Field::Scale) {
-                    0 => a,
-                    n => {
-                        let scale = SCALES[n as usize & 7];
-                        let scale = self.b.float(scale);
-                        self.b.op2(Ir::FMul, a, scale)
-                    }
-                };
                 let b = self.modified(b, false, i.flag(Field::Nab));
+                let (a, b) = self.scaled(i.get(Field::Scale), a, b);
                 self.b.op2(Ir::FMul, a, b)
             }
             _ => {
@@ -105,6 +98,21 @@ impl Lower<'_, '_> {
         self.float_flags(i, r);
         self.set_dst(i, r);
         Ok(())
+    }
+
+    /// Factors of which one has the power of two of FMUL's scale: the larger one is divided, the smaller one
+    /// multiplied, so that only what leaves the range anyway is rounded twice.
+    fn scaled(&mut self, code: u32, a: Value, b: Value) -> (Value, Value) {
+        if code == 0 {
+            return (a, b);
+        }
+        let factor = SCALES[code as usize & 7];
+        let (x, y) = (self.b.op1(Ir::FAbs, a), self.b.op1(Ir::FAbs, b));
+        let op = if factor < 1.0 { Ir::FGe } else { Ir::FLt };
+        let first = self.b.op2(op, x, y);
+        let k = self.b.float(factor);
+        let (ka, kb) = (self.b.op2(Ir::FMul, a, k), self.b.op2(Ir::FMul, b, k));
+        (self.b.select(first, ka, a), self.b.select(first, b, kb))
     }
 
     /// FADD, FMUL, FFMA rounded in a direction.

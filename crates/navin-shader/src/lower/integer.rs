@@ -1,5 +1,6 @@
 //! Integer sums, shifts, bits, compares, predicates. Everything wraps at 32 bits.
 
+use super::wide::Wide;
 use super::{Lower, Result};
 use crate::ir::{Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
@@ -120,31 +121,61 @@ impl Lower<'_, '_> {
                     }
                     _ => sum,
                 };
+                let first = self.b.op2(Ir::ULt, sum, parts[0].0);
+                let r = self.add_words(i, sum, parts[2].0, false, i.flag(Field::X));
                 if self.wants_flags(i) {
-                    return self.unsupported(i, "the carry of a three-operand sum is not certain");
+                    // Either sum may carry.
+                    let slot = self.slots.flag(2);
+                    let either = self.b.op2(Ir::BOr, first, self.m.slots[slot as usize]);
+                    self.set_truth(slot, either);
                 }
-                self.add_words(i, sum, parts[2].0, false, i.flag(Field::X))
+                r
             }
             Op::Lea => {
                 let (a, b) = (self.a(i), self.b_word(i)?);
                 let shift = self.b.word(i.get(Field::Shift));
-                if i.get(Field::Pd) != 7 {
-                    return self.unsupported(i, "the carry predicate of LEA is not certain");
-                }
                 let a = self.b.op2(Ir::Shl, a, shift);
-                self.add_signed(i, a, b, na, false, i.flag(Field::X))
+                self.add_address(i, a, b, na)
             }
             _ => {
                 let (a, b, c) = (self.a(i), self.b_word(i)?, self.c_word(i)?);
-                if na || i.get(Field::Pd) != 7 {
-                    return self.unsupported(i, "negated and predicate-carry forms of LEA.HI are not certain");
-                }
-                let high = self.funnel_left(a, c, i.get(Field::Shift));
-                self.add_words(i, high, b, false, i.flag(Field::X))
+                // A negated address is that of 64 bits, unless a carry brings the one that a complement lacks.
+                let x = i.flag(Field::X);
+                let (low, high) = match na {
+                    false => (a, c),
+                    true if x => (self.b.op1(Ir::Not, a), self.b.op1(Ir::Not, c)),
+                    true => {
+                        let minus = self.wide_negate(Wide { low: a, high: c });
+                        (minus.low, minus.high)
+                    }
+                };
+                let high = self.funnel_left(low, high, i.get(Field::Shift));
+                self.add_address(i, high, b, false)
             }
         };
         self.set_dst(i, result);
         Ok(())
+    }
+
+    /// The sum of LEA; its predicate is the carry out of it.
+    fn add_address(&mut self, i: &Instr, a: Value, b: Value, na: bool) -> Value {
+        let x = i.flag(Field::X);
+        let sum = self.add_signed(i, a, b, na, false, x);
+        if i.get(Field::Pd) != 7 {
+            // a + b + carry does not fit where the sum is less than a part, or equals it with a carry in.
+            let first = if na { self.b.op1(Ir::Not, a) } else { a };
+            let less = self.b.op2(Ir::ULt, sum, first);
+            let carry_in = if x { self.flag(2) } else { self.b.truth(na) };
+            let same = self.b.op2(Ir::IEq, sum, first);
+            let ones = self.b.word(u32::MAX);
+            // Equal with a carry in: the other part was all ones (or, without the carry, it was 0).
+            let full = self.b.op2(Ir::IEq, b, ones);
+            let full = self.b.op2(Ir::BAnd, full, carry_in);
+            let wrapped = self.b.op2(Ir::BAnd, same, full);
+            let carry = self.b.op2(Ir::BOr, less, wrapped);
+            self.set_predicate(i.get(Field::Pd), carry);
+        }
+        sum
     }
 
     /// High word of `{high, low} << shift`.

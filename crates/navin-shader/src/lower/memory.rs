@@ -256,6 +256,16 @@ impl Lower<'_, '_> {
     }
 
     fn load_at(&mut self, i: &Instr, size: u32, place: Place) -> Result<()> {
+        if let (Place::Raw(low, high), 2 | 4) = (place, Self::words(size)) {
+            // One look into the page table and one load (B530): the machine demands that the address is aligned.
+            let (words, epoch) = (Self::words(size), self.b.epoch);
+            let v = self.b.pure(Ir::LoadGlobalWide, &[low.0, high.0, epoch, words]);
+            for n in 0..words {
+                let word = self.b.pure(Ir::Extract, &[v.0, n]);
+                self.set_reg(i.get(Field::Dst).saturating_add(n), word);
+            }
+            return Ok(());
+        }
         for n in 0..Self::words(size) {
             let (v, offset) = match place {
                 Place::Storage(slot, offset) => {
@@ -289,6 +299,16 @@ impl Lower<'_, '_> {
 
     fn store_at(&mut self, i: &Instr, size: u32, place: Place) -> Result<()> {
         let data = i.get(Field::Data);
+        if let (Place::Raw(low, high), words @ (2 | 4)) = (place, Self::words(size)) {
+            let values: smallvec::SmallVec<[Value; 4]> =
+                (0..words).map(|n| self.reg(if data == 255 { 255 } else { data + n })).collect();
+            let list = self.b.f.extra.len() as u32;
+            self.b.f.extra.extend([low.0, high.0]);
+            self.b.f.extra.extend(values.iter().map(|v| v.0));
+            self.b.effect(Ir::StoreGlobalWide, &[list, words]);
+            self.b.epoch += 1;
+            return Ok(());
+        }
         for n in 0..Self::words(size) {
             let v = self.reg(if data == 255 { 255 } else { data + n });
             match place {

@@ -129,6 +129,9 @@ pub struct Notes {
     pub keeping: u32,
     /// The program has arithmetic on floats, so NaN, infinities and signed zeros have to come out right.
     pub floats: bool,
+    /// Zeros of doubles have to keep their signs, for the arithmetic of a directed rounding. Elsewhere they are left to
+    /// the device, as compilers of other languages leave them.
+    pub zeros64: bool,
     /// One past the highest input vertex read with a constant index.
     pub input_vertices: u32,
     /// The program kills pixels.
@@ -817,8 +820,27 @@ impl Lower<'_, '_> {
                 self.surface_atomic(i)
             }
             Op::Shfl | Op::Fswzadd | Op::Vote => self.warp(i),
-            _ => self.unsupported(i, "no translation is known"),
+            _ => self.unsupported(i, no_meaning(i.op)),
         }
+    }
+}
+
+/// Why an instruction has no translation.
+fn no_meaning(op: Op) -> &'static str {
+    match op {
+        Op::Bpt => "breakpoints and traps are a debugger's",
+        Op::Rtt => "there are no traps to return from",
+        Op::Ide => "interrupts are the driver's",
+        Op::Stp => "a wait of the driver's own",
+        Op::Getcrsptr | Op::Setcrsptr => "the stack of calls is not seen by Vulkan",
+        Op::Getlmembase | Op::Setlmembase => "where local memory lies is the driver's",
+        Op::Lepc => "code has no address in Vulkan",
+        Op::R2b => "the state of a barrier is not seen by Vulkan",
+        Op::LdgPred => "what its predicate does is not known",
+        Op::SuatomPd => "residency results are not translated",
+        Op::Txa => "what it is for is not known",
+        Op::Vabsdiff4 => "how it picks its lanes is not known",
+        _ => "no translation is known",
     }
 }
 

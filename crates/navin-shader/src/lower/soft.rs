@@ -225,6 +225,7 @@ impl Lower<'_, '_> {
 
     /// a + b rounded to nearest, and exactly what that left out (Knuth).
     fn two_sum(&mut self, a: Value, b: Value) -> (Value, Value) {
+        self.notes.zeros64 = true;
         let sum = self.b.op2(Ir::DAdd, a, b);
         let back = self.double_sub(sum, a);
         let rest = self.double_sub(sum, back);
@@ -373,6 +374,7 @@ impl Lower<'_, '_> {
 
     /// `near`, rounded to nearest, moved to another rounding by the sign of what it left out. `finite`: operands are.
     fn directed(&mut self, near: Value, error: Value, finite: Value, rounding: u32) -> Value {
+        self.notes.zeros64 = true;
         let zero = self.double_constant(0.0);
         let [above, below] = self.is_above(error, zero);
         let (low, high) = (self.b.op1(Ir::DLow, near), self.b.op1(Ir::DHigh, near));

@@ -27,18 +27,24 @@ impl Lower<'_, '_> {
             5 => (ViewKind::D3, 3),
             _ => return self.unsupported(i, "this image dimension is not known"),
         };
-        if i.flag(Field::Ba) {
-            return self.unsupported(i, "byte coordinates are not translated");
-        }
-        if i.get(Field::Clamp) == 1 {
-            return self.unsupported(i, "clamped image coordinates are not translated");
-        }
         let mut coords = [Value::NONE; 3];
         let a = i.get(Field::A);
         for (k, c) in coords.iter_mut().enumerate().take(count) {
             *c = self.reg(if a == 255 { 255 } else { a + k as u32 });
         }
-        Ok(ImageAccess {
+        if i.flag(Field::Ba) {
+            // x counts bytes of texels as large as the access.
+            let shift = match (i.has(Field::Size), i.get(Field::Size)) {
+                (true, 0 | 1) => 0,
+                (true, 2 | 3) => 1,
+                (true, 5) => 3,
+                (true, 6 | 7) => 4,
+                _ => 2,
+            };
+            let shift = self.b.word(shift);
+            coords[0] = self.b.op2(Ir::Shr, coords[0], shift);
+        }
+        let mut access = ImageAccess {
             handle,
             bound,
             kind,
@@ -48,7 +54,26 @@ impl Lower<'_, '_> {
             words: 1,
             atomic: Atomic::Add,
             float: false,
-        })
+        };
+        if i.get(Field::Clamp) == 1 {
+            self.clamp_coordinates(&mut access, count);
+        }
+        Ok(access)
+    }
+
+    /// Coordinates outside the image become those of its nearest texel.
+    fn clamp_coordinates(&mut self, access: &mut ImageAccess, count: usize) {
+        let size = ImageAccess { coords: [Value::NONE; 3], ..*access };
+        let index = self.b.f.images.len() as u32;
+        self.b.f.images.push(size);
+        let size = self.b.pure(Ir::ImageSize, &[index]);
+        let (zero, ones) = (self.b.word(0), self.b.word(u32::MAX));
+        for k in 0..count {
+            let extent = self.b.pure(Ir::Extract, &[size.0, k as u32]);
+            let last = self.b.op2(Ir::IAdd, extent, ones);
+            let c = self.b.op2(Ir::SMax, access.coords[k], zero);
+            access.coords[k] = self.b.op2(Ir::SMin, c, last);
+        }
     }
 
     fn add_image(&mut self, op: Ir, access: ImageAccess) -> Value {
@@ -87,11 +112,18 @@ impl Lower<'_, '_> {
         }
         let data = i.get(Field::Data);
         let mask = if raw { (1 << access.words) - 1 } else { i.get(Field::Rgba) };
-        if !raw && mask != 15 {
-            return self.unsupported(i, "stores of some components only are not translated");
-        }
+        // Components that are not stored stay what they are; the others come from consecutive registers.
+        let old = (!raw && mask != 15).then(|| self.add_image(Ir::ImageLoad, access));
+        let mut register = data;
         for k in 0..access.words {
-            access.data[k as usize] = self.reg(if data == 255 { 255 } else { data + k });
+            access.data[k as usize] = match old {
+                Some(old) if mask >> k & 1 == 0 => self.b.pure(Ir::Extract, &[old.0, k]),
+                _ => {
+                    let v = self.reg(register);
+                    register = if register == 255 { 255 } else { register + 1 };
+                    v
+                }
+            };
         }
         if !raw {
             let told = access.bound.and_then(|w| self.options.image_types.iter().find(|(t, _)| *t == w));

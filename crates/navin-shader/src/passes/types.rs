@@ -53,7 +53,7 @@ fn fixed(f: &Function, v: Value, stage: Stage) -> Option<WordType> {
         Op::BuiltinAt | Op::LoadInputAt | Op::LoadPatch | Op::LoadInputSampled => Some(WordType::Float),
         Op::LoadOutputAt | Op::LoadPatchOutput => Some(WordType::Float),
         Op::LoadInput if stage != Stage::Vertex => Some(WordType::Float),
-        Op::LoadLocal | Op::ImageSize | Op::AtomicWide => Some(WordType::Uint),
+        Op::LoadLocal | Op::ImageSize | Op::AtomicWide | Op::LoadGlobalWide => Some(WordType::Uint),
         Op::ImageLoad if f.images[inst.args[0] as usize].raw => Some(WordType::Uint),
         Op::TextureQuery => {
             let lod = f.textures[inst.args[0] as usize].op == crate::ir::TextureOp::Lod;

@@ -29,7 +29,7 @@ fn form(o: Op) -> Option<Form> {
         Op::FFloor | Op::DFloor => Extended(glsl::FLOOR),
         Op::FCeil | Op::DCeil => Extended(glsl::CEIL),
         Op::FTrunc | Op::DTrunc => Extended(glsl::TRUNC),
-        Op::FRound => Extended(glsl::ROUND_EVEN),
+        Op::FRound | Op::DRound => Extended(glsl::ROUND_EVEN),
         Op::FSin => Extended(glsl::SIN),
         Op::FCos => Extended(glsl::COS),
         Op::FExp2 => Extended(glsl::EXP2),

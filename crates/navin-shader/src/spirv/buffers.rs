@@ -603,6 +603,11 @@ impl Emitter {
                 self.m.result_as(own, op::FUNCTION_CALL, uint, &words);
             }
             Op::AtomicWide => self.atomic_wide(c, v, inst),
+            Op::LoadGlobalWide => self.load_global_wide(c, v, [Value(args[0]), Value(args[1])], args[3]),
+            Op::StoreGlobalWide => {
+                self.note_write(c);
+                self.store_global_wide(c, args[0], args[1]);
+            }
             Op::CountAtBarrier => {
                 if self.buffers.count == 0 {
                     self.buffers.count = self.exchange_variable(1);

@@ -319,6 +319,8 @@ impl Emitter {
             | Op::StoreShared
             | Op::AtomicShared
             | Op::AtomicWide
+            | Op::LoadGlobalWide
+            | Op::StoreGlobalWide
             | Op::CountAtBarrier
             | Op::LoadLocal
             | Op::StoreLocal
@@ -457,8 +459,7 @@ impl Emitter {
             self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
             super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 32]);
         }
-        if c.interface.requirements.contains(Requirements::FLOAT64) && features.contains(DeviceFeatures::PRESERVE_NAN64)
-        {
+        if notes.zeros64 && features.contains(DeviceFeatures::PRESERVE_NAN64) {
             self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
             super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 64]);
         }

@@ -2,7 +2,7 @@
 //!
 //! A root entry leads to a leaf, a leaf's entry to a page, or, with bit 0 set, to a split table of 16 small pages;
 //! either way the low 16 bits of the address are added (the driver stores a small page's address less its offset in
-//! the big page). Accesses are of single words at multiples of 4, so none crosses a page. Unmapped pages lead to the
+//! the big page). Accesses are of words, or of 2 or 4 at multiples of their size, so none crosses a page. Unmapped pages lead to the
 //! zero page: loads read 0. Stores and atomics there are left out, so that no reader ever sees them (B113); the zero
 //! page's address stands behind the root's entries.
 //!
@@ -41,6 +41,9 @@ pub(super) struct Global {
     wide_atomics: [Id; Atomic::COUNT],
     /// Pointer to a page of 64-bit words.
     wide_page_pointer: Id,
+    /// Pointers to pages of vectors of 2 and 4 words, and the functions that store them.
+    vector_pages: [Id; 2],
+    wide_stores: [Id; 2],
 }
 
 impl Emitter {
@@ -307,5 +310,66 @@ impl Emitter {
             });
         }
         self.buffers.global.wide_atomics[kind as usize]
+    }
+
+    /// Pointer to a page of vectors of `words` words.
+    fn vector_page(&mut self, words: u32) -> Id {
+        let at = usize::from(words == 4);
+        if self.buffers.global.vector_pages[at] == 0 {
+            let vector = self.m.vector(Type::Uint, words);
+            let count = self.m.uint(PAGE_WORDS / words);
+            let array = self.m.id();
+            put(&mut self.m.globals, op::TYPE_ARRAY, &[array, vector, count]);
+            self.m.decorate(array, decoration::ARRAY_STRIDE, &[4 * words]);
+            let page = self.m.block(&[(array, 0)]);
+            self.buffers.global.vector_pages[at] = self.m.pointer(storage::PHYSICAL_STORAGE_BUFFER, page);
+        }
+        self.buffers.global.vector_pages[at]
+    }
+
+    /// Pointer to the vector of a page that an address means.
+    fn vector_of_page(&mut self, page: Id, low: Id, words: u32) -> Id {
+        let vector = self.m.vector(Type::Uint, words);
+        let pointer = self.m.pointer(storage::PHYSICAL_STORAGE_BUFFER, vector);
+        let (zero, pages) = (self.m.uint(0), self.vector_page(words));
+        let page = self.m.result(op::BITCAST, pages, &[page]);
+        let index = self.bits(low, 2 + words.trailing_zeros(), PAGE_WORDS / words - 1);
+        self.m.result(op::ACCESS_CHAIN, pointer, &[page, zero, index])
+    }
+
+    /// A load of 2 or 4 words: one look into the page table, one load.
+    pub(super) fn load_global_wide(&mut self, c: &mut Context<'_, '_>, v: Value, address: [Value; 2], words: u32) {
+        let page_function = self.page_function(c);
+        let (pair, vector) = (self.m.vector(Type::Uint, 2), self.m.vector(Type::Uint, words));
+        let (low, high) = (self.uint(c, address[0]), self.uint(c, address[1]));
+        let page = self.m.result(op::FUNCTION_CALL, pair, &[page_function, low, high]);
+        let p = self.vector_of_page(page, low, words);
+        let own = self.own(v);
+        self.m.result_as(own, op::LOAD, vector, &[p, 2, 4 * words]);
+    }
+
+    /// A store of 2 or 4 words.
+    pub(super) fn store_global_wide(&mut self, c: &mut Context<'_, '_>, list: u32, words: u32) {
+        let at = usize::from(words == 4);
+        let (void, vector) = (self.m.ty(Type::Void), self.m.vector(Type::Uint, words));
+        if self.buffers.global.wide_stores[at] == 0 {
+            let page_function = self.page_function(c);
+            self.vector_page(words);
+            self.buffers.global.wide_stores[at] = self.helper(void, 2 + words as usize, |e, _, parameters| {
+                let [page, _, merge] = e.begin_page(page_function, parameters[0], parameters[1]);
+                let p = e.vector_of_page(page, parameters[0], words);
+                let value = e.m.result(op::COMPOSITE_CONSTRUCT, vector, &parameters[2..]);
+                e.m.statement(op::STORE, &[p, value, 2, 4 * words]);
+                e.m.statement(op::BRANCH, &[merge]);
+                e.m.statement(op::LABEL, &[merge]);
+                e.m.statement(op::RETURN, &[]);
+            });
+        }
+        let mut call = vec![self.buffers.global.wide_stores[at]];
+        for n in 0..2 + words {
+            let v = Value(c.f.extra[(list + n) as usize]);
+            call.push(self.uint(c, v));
+        }
+        self.m.result(op::FUNCTION_CALL, void, &call);
     }
 }
