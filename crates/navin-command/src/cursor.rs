@@ -165,7 +165,8 @@ impl CommandBuffer {
         }
     }
 
-    /// Bytes used since the last AddCommandMemory, lent ones included (B222).
+    /// Bytes used since the last AddCommandMemory, lent ones included (B222): a position in the memory that was given last
+    /// (B228), so 0 again where it is given in the middle of a recording.
     pub fn command_memory_used(self) -> u64 {
         get!(self.used_before).wrapping_add(get!(self.cursor).saturating_sub(get!(self.memory)))
     }

@@ -19,7 +19,8 @@ behaviour gives another. Where neither knows the command, the record is its head
 
 `n` counts the elements of a run: vertex buffers, handles, viewports, words. Patched words are stored into by guests
 with no call, and stay where they are (B228). An opcode keeps its meaning for ever; a record that has to change gets
-a new one.
+a new one. `crates/navin-command/tests/pinned/` holds records of every opcode as they were first written, which must
+read as the same records for ever: new opcodes are added to it, and nothing in it changes.
 
 This file is made from the table in `crates/navin-command/src/record/table.rs`: `NAVIN_BLESS=1 cargo test -p
 navin-command --test command_table` writes it.

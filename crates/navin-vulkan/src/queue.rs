@@ -76,6 +76,8 @@ pub(crate) struct Shared {
     validation: Validation,
     submitted: AtomicU64,
     completed: AtomicU64,
+    frames_made: AtomicU64,
+    waits: AtomicU64,
     /// Also locks the Vulkan queue.
     state: Mutex<State>,
 }
@@ -125,6 +127,8 @@ impl Queue {
             validation,
             submitted: AtomicU64::new(0),
             completed: AtomicU64::new(0),
+            frames_made: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
             state: Mutex::default(),
         })))
     }
@@ -142,7 +146,11 @@ impl Queue {
         }
         let frame = match reused {
             Some(frame) => frame,
-            None => Frame::new(&self.0.gpu)?,
+            // Not waited for: the set grows to what is in flight at most (B598).
+            None => {
+                self.0.frames_made.fetch_add(1, Ordering::Relaxed);
+                Frame::new(&self.0.gpu)?
+            }
         };
         Ok(Encoder::new(self.0.clone(), frame)?)
     }
@@ -215,6 +223,17 @@ impl Queue {
         self.0.free_queries.made()
     }
 
+    /// Command pools that were made so far, with what else a submission is recorded with; recycled, so bounded by the
+    /// most in flight and being recorded (B598).
+    pub fn frames_made(&self) -> u64 {
+        self.0.frames_made.load(Ordering::Relaxed)
+    }
+
+    /// How often a thread has begun to wait for the GPU here; recording and submitting never do (B598).
+    pub fn waits(&self) -> u64 {
+        self.0.waits.load(Ordering::Relaxed)
+    }
+
     /// Submits it after everything submitted so far, and waits. It takes no value of the timeline, so that any thread may
     /// do this without another's numbers being wrong.
     ///
@@ -229,6 +248,7 @@ impl Queue {
             let state = shared.state.lock();
             let ran = shared.hand_over(None, &frame, &[], fence);
             drop(state);
+            shared.waits.fetch_add(1, Ordering::Relaxed);
             // SAFETY: the fence is this call's own. A wait without limit ends with the work or with the device.
             let ran = ran.and_then(|fresh| unsafe { device.wait_for_fences(&[fence], true, u64::MAX) }.map(|()| fresh));
             shared.gpu.retire.end(number);
@@ -263,6 +283,7 @@ impl Queue {
         if self.0.completed.load(Ordering::Acquire) >= value {
             return Ok(true);
         }
+        self.0.waits.fetch_add(1, Ordering::Relaxed);
         let semaphores = [self.0.timeline];
         let values = [value];
         let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);

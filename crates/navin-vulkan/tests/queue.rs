@@ -112,6 +112,39 @@ fn transient_memory_is_taken_and_given_back() {
     }
 }
 
+/// A guest whose frames are many submissions and whose GPU is one frame behind: frame n begins when frame n - 2 has
+/// ended.
+#[test]
+fn b598_recording_never_waits_and_command_pools_are_as_many_as_are_in_flight() {
+    const SUBMISSIONS: u64 = 30;
+    let Some(context) = open() else { return };
+    let queue = context.queue();
+    let buffer = Buffer::new(&context, 1 << 16, MemoryKind::Readback, "words").expect("buffer");
+    for frame in 0..100u64 {
+        let ended = frame.saturating_sub(1) * SUBMISSIONS;
+        assert!(queue.wait(ended, Duration::from_secs(60)).expect("alive"));
+        let waits = queue.waits();
+        for submission in 0..SUBMISSIONS {
+            let mut encoder = queue.begin().expect("encoder");
+            encoder.fill_buffer(buffer.range(submission * 4, 4), frame as u32);
+            encoder.fill_buffer(buffer.range(4096, 60_000), submission as u32);
+            queue.submit(encoder).expect("submitted");
+        }
+        assert_eq!(queue.waits(), waits, "frame {frame}: recording waited for the GPU");
+        assert!(queue.frames_made() <= 2 * SUBMISSIONS, "frame {frame}: {} command pools", queue.frames_made());
+    }
+    queue.wait_idle().expect("idle");
+    assert!(read_words(&buffer)[..SUBMISSIONS as usize].iter().all(|word| *word == 99));
+    // As many being recorded at once take one each, and no more the second time.
+    for round in 0..2 {
+        let made = queue.frames_made();
+        let encoders: Vec<_> = (0..100).map(|_| queue.begin().expect("encoder")).collect();
+        assert_eq!(queue.frames_made(), if round == 0 { 100 } else { made });
+        drop(encoders);
+    }
+    assert!(queue.waits() > 0, "this test's own waits are counted");
+}
+
 #[test]
 fn queries_span_scopes_and_conditions_hold_draws_and_clears_back() {
     let Some(context) = open() else { return };

@@ -32,9 +32,15 @@ pub fn is_child() -> bool {
 
 /// Runs one test of this program in a process of its own, with settings.
 pub fn alone(test: &str, settings: &[(&str, &str)]) {
+    said_alone(test, settings);
+}
+
+/// As [`alone`]; what it said.
+pub fn said_alone(test: &str, settings: &[(&str, &str)]) -> String {
     let mut command = command();
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, "1");
     let output = command.envs(settings.iter().copied()).output().unwrap();
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{text}");
+    text
 }

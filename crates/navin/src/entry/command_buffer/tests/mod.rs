@@ -13,6 +13,7 @@ use navin_command::{PieceMemory, Stream};
 
 #[macro_use]
 mod arguments;
+mod memory;
 
 use arguments::*;
 
