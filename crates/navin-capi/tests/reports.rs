@@ -51,6 +51,18 @@ impl Scene {
         }
     }
 
+    /// A recording of its own, in memory that is given to it for good.
+    fn record(&self, record: impl FnOnce(*mut NVNcommandBuffer)) -> NVNcommandHandle {
+        let commands = object();
+        // SAFETY: zeroed storage that stays. Without memory of the guest's the driver lends some.
+        unsafe {
+            assert_eq!(nvnCommandBufferInitialize(commands, self.guest.device), NVN_TRUE);
+            nvnCommandBufferBeginRecording(commands);
+            record(commands);
+            nvnCommandBufferEndRecording(commands)
+        }
+    }
+
     fn report(&self, c: *mut NVNcommandBuffer, counter: NVNcounterType, n: u64) {
         // SAFETY: live objects.
         unsafe { nvnCommandBufferReportCounter(c, counter, self.place(n)) };
@@ -493,6 +505,82 @@ fn b586_conditions_on_landed_counters_draw_as_those_in_flight() {
         guest.run(conditional);
         assert_eq!([scene.value(0), scene.value(4)], [expected; 2], "landed");
         assert_eq!(conditions(), [before[0] + 1, before[1] + 1], "landed: the CPU's");
+    }
+}
+
+/// A landed report that something else has written over since: the condition is about what is there now (B585).
+#[test]
+fn b585_a_condition_on_a_landed_report_sees_what_the_gpu_wrote_over_it() {
+    let scene = Scene::new();
+    let guest = &scene.guest;
+    let (samples, at, copied) = (NVNcounterType::SAMPLES_PASSED, scene.place(0), scene.place(64));
+    guest.put(copied, [0u64; 4]);
+    // Each makes the value at `at` 0, whatever the report said.
+    type Writer<'a> = Box<dyn Fn(*mut NVNcommandBuffer) + 'a>;
+    // SAFETY: live objects.
+    let writers: [(&str, Writer<'_>); 4] = unsafe {
+        [
+            ("a reported value", Box::new(|c| (0..2).for_each(|n| nvnCommandBufferReportValue(c, 0, at + 4 * n)))),
+            ("a cleared buffer", Box::new(|c| nvnCommandBufferClearBuffer(c, at, 8, 0))),
+            (
+                "a copied buffer",
+                Box::new(|c| nvnCommandBufferCopyBufferToBuffer(c, copied, at, 8, navin_abi::enums::NVNcopyFlags(0))),
+            ),
+            (
+                "an updated uniform buffer",
+                Box::new(|c| {
+                    nvnCommandBufferUpdateUniformBuffer(
+                        c,
+                        at & !255,
+                        256,
+                        (at & 255) as isize,
+                        8,
+                        [0u64].as_ptr().cast(),
+                    );
+                }),
+            ),
+        ]
+    };
+    let conditional = |c| {
+        // SAFETY: live objects. Draws where the value is not 0.
+        unsafe {
+            nvnCommandBufferSetRenderEnableConditional(c, IF_NOT_EQUAL, at);
+            nvnCommandBufferResetCounter(c, samples);
+            scene.draw(c);
+            scene.report(c, samples, 4);
+            nvnCommandBufferSetRenderEnable(c, NVN_TRUE);
+        }
+    };
+    let land = || {
+        guest.put(at, [0u64; 4]);
+        guest.run(|c| {
+            guest.begin(c, scene.program);
+            // SAFETY: a live command buffer.
+            unsafe { nvnCommandBufferResetCounter(c, samples) };
+            scene.draw(c);
+            scene.report(c, samples, 0);
+        });
+        assert_eq!(scene.value(0), 80);
+    };
+    for (what, write) in &writers {
+        // In the condition's own submission.
+        land();
+        guest.run(|c| {
+            write(c);
+            conditional(c);
+        });
+        assert_eq!(scene.value(4), 0, "{what}, in the same submission");
+        // And in one before it that may still be running.
+        land();
+        let spare = scene.record(write);
+        let last = scene.record(conditional);
+        // SAFETY: live objects.
+        unsafe {
+            nvnQueueSubmitCommands(guest.queue, 1, &spare);
+            nvnQueueSubmitCommands(guest.queue, 1, &last);
+            nvnQueueFinish(guest.queue);
+        }
+        assert_eq!(scene.value(4), 0, "{what}, in flight");
     }
 }
 

@@ -65,13 +65,13 @@ impl Piece<'_> {
         }
     }
 
-    /// Whether reports wrote the values, and all are in memory: a value that no report wrote is the CPU's.
+    /// Whether reports wrote the values, and all that the GPU writes there is in memory: a value that it did not write
+    /// is the CPU's.
     fn landed(&self, address: u64) -> bool {
-        let tickets = [self.reported.at(address), self.reported.at(address.wrapping_add(16))];
         let completed = self.driver.context.queue().completed();
         // In the guest's memory too, where that is another one than the GPU's.
         self.driver.pools.come_down(completed);
-        tickets.iter().any(Option::is_some) && tickets.iter().flatten().all(|ticket| *ticket <= completed)
+        self.reported.landed(&[address, address.wrapping_add(16)], SPAN, completed)
     }
 
     /// Puts the queue's condition in force again in a new command buffer.

@@ -171,8 +171,11 @@ impl Piece<'_> {
     }
 
     /// What is recorded from here on may write a range of GPU addresses.
-    pub(crate) fn writes(&self, range: Range) {
+    pub(crate) fn writes(&mut self, range: Range) {
         self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), range.address, range.size);
+        // A render condition may look there (B585).
+        let queue = self.driver.context.queue();
+        self.reported.note_write(range.address, range.size, || queue.completed());
     }
 
     /// All of a range, in pieces that lie side by side, each with its size; `None` in one where nothing is mapped
@@ -417,6 +420,9 @@ impl Piece<'_> {
         let interface = &program.interface;
         if interface.uses_page_table {
             self.driver.pools.walks();
+            // It may write anywhere.
+            let queue = self.driver.context.queue();
+            self.reported.note_write(0, u64::MAX, || queue.completed());
         }
         if dirty.intersects(StageDirty::UNIFORMS | StageDirty::PROGRAM) {
             for bank in bits(interface.constant_banks & !7) {

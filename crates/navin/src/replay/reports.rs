@@ -67,34 +67,71 @@ fn counting_of(looked_at: u32) -> Counting {
 }
 
 /// Where reports of counters were written, and when: what tells that a render condition is about counters, and
-/// whether they have landed (B586).
+/// whether they have landed (B586); and what else the GPU writes, over them perhaps (B585).
 #[derive(Default)]
-pub(crate) struct Reported(FxHashMap<u64, Ticket>);
+pub(crate) struct Reported {
+    /// By address.
+    places: FxHashMap<u64, Ticket>,
+    /// Ranges of addresses that work on its way writes otherwise; [`Ticket::MAX`] in the piece being recorded.
+    writes: Vec<(std::ops::Range<u64>, Ticket)>,
+}
 
 /// Most places remembered; a condition on a forgotten one is evaluated on the GPU.
 const PLACES: usize = 1 << 16;
+/// Most ranges of other writes remembered; more are taken for writes of everything.
+const WRITES: usize = 256;
 
 impl Reported {
     /// A report is written to `address` by the piece that is being recorded.
     fn note(&mut self, address: u64) {
-        if self.0.len() >= PLACES && !self.0.contains_key(&address) {
-            self.0.clear();
+        if self.places.len() >= PLACES && !self.places.contains_key(&address) {
+            self.places.clear();
         }
-        self.0.insert(address, Ticket::MAX);
+        self.places.insert(address, Ticket::MAX);
     }
 
-    /// The piece that the last reports are in has this ticket.
+    /// The piece that is being recorded writes `size` bytes at `address` in another way.
+    pub(super) fn note_write(&mut self, address: u64, size: u64, completed: impl FnOnce() -> Ticket) {
+        if self.places.is_empty() {
+            return;
+        }
+        let range = address..address.saturating_add(size);
+        if self.writes.last().is_some_and(|(last, ticket)| *last == range && *ticket == Ticket::MAX) {
+            return;
+        }
+        if self.writes.len() >= WRITES {
+            let completed = completed();
+            self.writes.retain(|(_, ticket)| *ticket > completed);
+            if self.writes.len() >= WRITES {
+                self.writes.clear();
+                return self.writes.push((0..u64::MAX, Ticket::MAX));
+            }
+        }
+        self.writes.push((range, Ticket::MAX));
+    }
+
+    /// The piece that the last reports and writes are in has this ticket.
     pub(super) fn submitted(&mut self, addresses: &mut Vec<u64>, ticket: Ticket) {
         for address in addresses.drain(..) {
-            if let Some(of) = self.0.get_mut(&address).filter(|of| **of == Ticket::MAX) {
+            if let Some(of) = self.places.get_mut(&address).filter(|of| **of == Ticket::MAX) {
                 *of = ticket;
             }
         }
+        // The newest are at the end.
+        let pending = self.writes.iter_mut().rev().map_while(|(_, of)| (*of == Ticket::MAX).then_some(of));
+        pending.for_each(|of| *of = ticket);
     }
 
-    /// The submission that wrote a report there last.
-    pub(super) fn at(&self, address: u64) -> Option<Ticket> {
-        self.0.get(&address).copied()
+    /// Whether a report was written to one of the `places` at least, and all that the GPU writes into the `size` bytes at
+    /// the first of them has ended by `completed`.
+    pub(super) fn landed(&self, places: &[u64], size: u64, completed: Ticket) -> bool {
+        let mut reports = places.iter().filter_map(|place| self.places.get(place)).peekable();
+        let Some(&first) = places.first() else { return false };
+        let end = first.saturating_add(size);
+        let over = |(range, ticket): &(std::ops::Range<u64>, Ticket)| {
+            *ticket > completed && range.start < end && first < range.end
+        };
+        reports.peek().is_some() && reports.all(|ticket| *ticket <= completed) && !self.writes.iter().any(over)
     }
 }
 
@@ -142,7 +179,7 @@ impl Piece<'_> {
         let Some(range) = self.resolve_whole(Range { address, size: REPORT }, "the report of a counter") else {
             return;
         };
-        self.writes(Range { address, size: REPORT });
+        self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), address, REPORT);
         let place = self.encoder.device_address(range);
         let kind = NVNcounterType(counter.into());
         match kind {
@@ -187,18 +224,45 @@ mod tests {
     fn b586_a_report_has_landed_when_its_own_submission_has() {
         let mut reported = Reported::default();
         reported.note(0x100);
-        assert_eq!(reported.at(0x100), Some(Ticket::MAX), "not even submitted");
+        let at = |reported: &Reported, place: u64, completed| reported.landed(&[place, place + 16], 24, completed);
+        assert!(!at(&reported, 0x100, 6), "not even submitted");
         reported.submitted(&mut vec![0x100], 7);
-        assert_eq!(reported.at(0x100), Some(7));
+        assert!(!at(&reported, 0x100, 6) && at(&reported, 0x100, 7));
         reported.note(0x100);
-        assert_eq!(reported.at(0x100), Some(Ticket::MAX), "written anew");
-        assert_eq!(reported.at(0x200), None);
+        assert!(!at(&reported, 0x100, 8), "written anew");
+        reported.submitted(&mut vec![0x100], 8);
+        assert!(at(&reported, 0x100, 8) && at(&reported, 0xF0, 8), "the second value is a report too");
+        assert!(!at(&reported, 0x200, 8), "no report is there");
+    }
+
+    #[test]
+    fn b585_what_else_is_written_there_has_to_have_ended_as_well() {
+        let mut reported = Reported::default();
+        let landed = |reported: &Reported, completed| reported.landed(&[0x100, 0x110], 24, completed);
+        reported.note_write(0x100, 8, || 0);
+        reported.note(0x100);
+        reported.submitted(&mut vec![0x100], 1);
+        assert!(landed(&reported, 1), "nothing was there to be written over");
+        for (address, size, over) in [(0x100, 4, true), (0x117, 1, true), (0xF0, 16, false), (0x118, 64, false)] {
+            reported.note_write(address, size, || 1);
+            assert_eq!(landed(&reported, 1), !over, "{size} bytes at {address:#x}");
+            reported.submitted(&mut vec![], 2);
+            assert_eq!(landed(&reported, 1), !over);
+            assert!(landed(&reported, 2));
+            reported.writes.clear();
+        }
+        for n in 0..2 * WRITES as u64 {
+            reported.note_write(n * 8 + 0x1000, 8, || 1);
+        }
+        assert!(reported.writes.len() <= WRITES && !landed(&reported, 2), "too many to tell apart");
+        reported.submitted(&mut vec![], 3);
+        assert!(landed(&reported, 3));
     }
 
     #[test]
     fn places_are_bounded() {
         let mut reported = Reported::default();
         (0..2 * PLACES as u64 + 1).for_each(|n| reported.note(n * 16));
-        assert!(reported.0.len() <= PLACES);
+        assert!(reported.places.len() <= PLACES);
     }
 }
