@@ -225,7 +225,8 @@ forms.
 On devices with subgroups of other sizes than 32, compute programs exchange between lanes through shared memory, which
 takes places that all threads of the workgroup reach: VOTE and SHFL in divergent code are refused there. Without
 `shaderFloat64`, doubles and the directed roundings of FADD, FMUL and FFMA are refused; without
-`shaderBufferInt64Atomics`, 64-bit atomics.
+`shaderBufferInt64Atomics`, 64-bit atomics. Offsets of TEX and TXD that are computed are refused (Vulkan wants constants;
+those of fetches and gathers may be computed), and so are jump tables that are not in the program's own constants.
 
 Directed roundings are exact, but for DFMA whose result is below 2^-900 (it may be a unit off). `FCHK` says more often
 than the hardware that a quotient needs the slow path, which changes no result. Threads that end before a barrier go on

@@ -160,7 +160,7 @@ impl Lower<'_, '_> {
                 access.op = TextureOp::SampleLod;
                 access.lod = from.next(self);
             }
-            _ => return self.unsupported(i, "level clamps are not translated"),
+            _ => return self.unsupported(i, "what this mode of the level does is not known"),
         }
         Ok(())
     }
