@@ -315,6 +315,83 @@ fn pools(guest: &mut Guest, textures: i32, samplers: i32) -> Pools {
 /// Bits that the GPU never sees (B415).
 const HIGH: u64 = 0xDEAD_BEE1 << 32;
 
+/// The second pool bound, behind a sampler pool of all 4,096 ids: its samplers' moved ids need 13 bits.
+#[test]
+fn b415_handles_move_to_the_bound_pools_by_every_function_that_binds_one() {
+    let mut guest = Guest::new();
+    let program = guest.program(&["aux_vs_v0", "tex_2d"]);
+    // Outside of the texture, where the sampler's border is; and inside.
+    let outside = guest.vertices(&rectangle(0, 0, SIDE, SIDE, 0.0, [2.5, 2.5, 0.0, 0.0]));
+    let inside = guest.vertices(&rectangle(0, 0, SIDE, SIDE, 0.0, [0.25, 0.25, 0.0, 0.0]));
+    let first = pools(&mut guest, 512, 4096);
+    let second = pools(&mut guest, 512, 300);
+    // The same ids in both: of two textures and two samplers each.
+    let colors = [[[10, 20, 30, 40], [50, 60, 70, 80]], [[90, 100, 110, 120], [130, 140, 150, 160]]];
+    let borders = [[[5, 0, 0, 100], [0, 5, 0, 100]], [[0, 0, 5, 100], [0, 70, 70, 100]]];
+    let (texture_ids, sampler_ids) = ([300, 511], [256, 299]);
+    for (pool, (colors, borders)) in [&first, &second].into_iter().zip(colors.into_iter().zip(borders)) {
+        for n in [0, 1] {
+            let (texture, sampler) = (plain(&mut guest, colors[n]), bordered(&guest, borders[n]));
+            // SAFETY: live objects.
+            unsafe {
+                nvnTexturePoolRegisterTexture(pool.textures, texture_ids[n], texture, null());
+                nvnSamplerPoolRegisterSampler(pool.samplers, sampler_ids[n], sampler);
+            }
+        }
+    }
+    let handle = |n: usize| {
+        // SAFETY: a live device.
+        HIGH | unsafe { nvnDeviceGetTextureHandle(guest.device, texture_ids[n], sampler_ids[n]) }
+    };
+    let handles = [handle(0), handle(1)];
+    type Bind = fn(*mut NVNcommandBuffer, u64);
+    let binds: [(&str, Bind); 3] = [
+        // SAFETY: live objects.
+        ("BindTexture", |c, handle| unsafe { nvnCommandBufferBindTexture(c, FRAGMENT, 0, handle) }),
+        // SAFETY: live objects.
+        ("BindTextures", |c, handle| unsafe {
+            nvnCommandBufferBindTextures(c, FRAGMENT, 0, 3, [handle, u64::MAX, u64::MAX].as_ptr());
+        }),
+        ("DrawTexture", |_, _| ()),
+    ];
+    for (pool, (colors, borders)) in
+        [&first, &second, &first].into_iter().zip([0, 1, 0].map(|n| (colors[n], borders[n])))
+    {
+        for (name, bind) in binds {
+            for n in [0, 1] {
+                for (vertices, expected) in [(inside, seen(colors[n])), (outside, seen(borders[n]))] {
+                    guest.run(|c| {
+                        guest.begin(c, program);
+                        // SAFETY: live objects.
+                        unsafe {
+                            nvnCommandBufferSetTexturePool(c, pool.textures);
+                            nvnCommandBufferSetSamplerPool(c, pool.samplers);
+                            if name == "DrawTexture" {
+                                let all = [0.0f32, 0.0, SIDE as f32, SIDE as f32];
+                                // Inside or outside of the 16 texels.
+                                let from = if vertices == inside { 1.0f32 } else { 40.0 };
+                                let from = [from, from, 1.0, 1.0];
+                                let (to, from): (*const [f32; 4], *const [f32; 4]) = (&raw const all, &raw const from);
+                                nvnCommandBufferDrawTexture(c, handles[n], to.cast(), from.cast());
+                            } else {
+                                bind(c, handles[n]);
+                                draw(c, vertices);
+                            }
+                        }
+                    });
+                    let expected = match name {
+                        "DrawTexture" if vertices == inside => colors[n],
+                        "DrawTexture" => borders[n],
+                        _ => expected,
+                    };
+                    let pixel = guest.pixels()[0];
+                    assert!(near(pixel, expected), "{name} of texture {n}: {pixel:?}, not {expected:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn b415_image_handles_move_to_the_bound_pool() {
     const TEXELS: usize = 64 * 64;

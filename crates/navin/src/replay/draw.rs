@@ -501,7 +501,7 @@ impl Piece<'_> {
                     if let HandleSource::Bound(word) = image.handle
                         && let Some(handle) = state.images.get(word.wrapping_sub(layout.image_first_word) as usize)
                     {
-                        put(word * 4, moved(*handle, texture_base, 0));
+                        put(word * 4, moved(*handle, texture_base, *handle >> 20));
                     }
                 }
             }
@@ -510,7 +510,8 @@ impl Piece<'_> {
                     if let HandleSource::Bound(word) = texture.handle {
                         let slot = word.wrapping_sub(layout.texture_first_word) / layout.texture_word_stride.max(1);
                         if let Some(handle) = state.textures.get(slot as usize) {
-                            put(word * 4, moved(*handle, texture_base, sampler_base));
+                            let sampler = sampler_base.saturating_add(handle >> 20);
+                            put(word * 4, moved(*handle, texture_base, self.residency.sampler_bits(sampler)));
                         }
                     }
                 }
@@ -535,14 +536,10 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A handle with its ids moved to where the bound pools' ids begin (B415: of 32 bits, then moved).
-pub(super) fn moved(handle: u32, texture_base: u32, sampler_base: u32) -> u32 {
-    if texture_base == 0 && sampler_base == 0 {
-        return handle;
-    }
-    let texture = (handle & 0xF_FFFF).saturating_add(texture_base).min(0xF_FFFF);
-    let sampler = (handle >> 20).saturating_add(sampler_base).min(0xFFF);
-    texture | sampler << 20
+/// A handle whose texture id is moved to where the bound pool's ids begin, and whose sampler is this (B415: of 32 bits,
+/// then moved; what does not fit then is the unused id).
+pub(super) fn moved(handle: u32, texture_base: u32, sampler: u32) -> u32 {
+    (handle & 0xF_FFFF).saturating_add(texture_base).min(0xF_FFFF) | sampler << 20
 }
 
 #[cfg(test)]
@@ -558,7 +555,7 @@ mod tests {
     #[test]
     fn b415_handles_move_to_the_bound_pools() {
         assert_eq!(moved(0x1d1, 0, 0), 0x1d1);
-        assert_eq!(moved(0x0010_0002, 4096, 256), 4098 | 257 << 20);
-        assert_eq!(moved(0xFFFF_FFFF, 4096, 256), 0xFFFF_FFFF, "an unused slot stays one");
+        assert_eq!(moved(0x0010_0002, 4096, 257), 4098 | 257 << 20);
+        assert_eq!(moved(0xFFFF_FFFF, 4096, 0xFFF), 0xFFFF_FFFF, "an unused slot stays one");
     }
 }

@@ -17,8 +17,8 @@ impl Piece<'_> {
         self.enter(Engine::Graphics);
         let now = self.driver.descriptors.generation();
         let (texture_base, sampler_base) = self.bases(now);
-        let handle = super::draw::moved(draw.handle, texture_base, sampler_base);
-        let (id, sampler) = (handle & 0xF_FFFF, handle >> 20);
+        let id = texture_base.saturating_add(draw.handle & 0xF_FFFF);
+        let sampler = sampler_base.saturating_add(draw.handle >> 20);
         let Some(texture) = self.residency.texture(self.driver, &mut self.encoder, id, false, now) else {
             fault!(key = id, "B116", "nvnCommandBufferDrawTexture of texture id {id}, which is empty: not drawn");
             return;
@@ -30,6 +30,7 @@ impl Piece<'_> {
         let (width, height) = (texture.desc.width.max(1) as f32, texture.desc.height.max(1) as f32);
         content::image_for(self.driver, &mut self.encoder, texture, Use::Read);
         self.residency.sampler(self.driver, sampler, now);
+        let handle = super::draw::moved(draw.handle, texture_base, self.residency.sampler_bits(sampler));
         let dirty = self.state.dirty & Dirty::FIXED;
         self.state.dirty -= Dirty::FIXED;
         if dirty.contains(Dirty::TARGETS) {

@@ -21,6 +21,7 @@ pub(crate) mod present;
 pub(crate) mod reports;
 mod residency;
 mod rewrite;
+mod sampler_ids;
 mod shader_state;
 pub(crate) mod state;
 mod tiling;

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::Seen;
 use super::content::{self, Use};
 use super::images;
+use super::sampler_ids::{self, SamplerIds};
 use crate::driver::Driver;
 use crate::host::descriptors::{Entry, Texture as Registration};
 use crate::host::textures::Texture;
@@ -31,14 +32,24 @@ struct Resident {
     storage: bool,
 }
 
+/// A sampler id that has a slot.
+struct ResidentSampler {
+    /// Of the registration.
+    generation: u64,
+    /// All registrations when this one was last looked up.
+    seen: u64,
+    /// Its word of the table.
+    word: u32,
+}
+
 /// The submit thread's view of the tables of set 0.
 pub(crate) struct Residency {
     textures: FxHashMap<u32, Resident>,
     slots: SlotAllocator,
     /// Slots that submitted work may still read.
     retired: DeferredRelease<u32>,
-    /// Generation of each resident sampler's registration, and all registrations when it was last looked up.
-    samplers: FxHashMap<u32, (u64, u64)>,
+    samplers: FxHashMap<u32, ResidentSampler>,
+    sampler_ids: SamplerIds,
     sampler_slots: FxHashMap<SamplerKey, u32>,
     next_sampler_slot: u32,
     /// What had changed when everything was last made resident for a program with computed handles.
@@ -55,6 +66,7 @@ impl Residency {
             slots: SlotAllocator::new(navin_vulkan::tables::TEXTURE_SLOTS, navin_vulkan::tables::IMAGE_SLOTS),
             retired: DeferredRelease::new(),
             samplers: FxHashMap::default(),
+            sampler_ids: SamplerIds::default(),
             sampler_slots: FxHashMap::default(),
             next_sampler_slot: 1,
             everything_at: Seen::default(),
@@ -176,7 +188,9 @@ impl Residency {
         if storage && !tables.set_image(slot, &borrow(&typed), &borrow(&raw)) {
             fault!(key = id, "B432", "texture id {id} has no place among the images: it cannot be stored to");
         }
-        tables.set_texture_id(id, slot);
+        if !tables.set_texture_id(id, slot) {
+            fault!(key = id, "B415", "texture id {id} of a later pool does not fit into a handle: it reads 0");
+        }
         self.textures.insert(id, Resident { generation, seen, slot, texture, storage });
         Some(())
     }
@@ -197,7 +211,7 @@ impl Residency {
 
     /// Makes the sampler of a global id resident.
     pub(crate) fn sampler(&mut self, driver: &Driver, id: u32, now: u64) {
-        if self.samplers.get(&id).is_some_and(|(_, seen)| *seen == now) {
+        if self.samplers.get(&id).is_some_and(|resident| resident.seen == now) {
             return;
         }
         let (desc, generation) = match driver.descriptors.sampler(id) {
@@ -212,38 +226,74 @@ impl Residency {
                 return;
             }
         };
-        if let Some((known, seen)) = self.samplers.get_mut(&id)
-            && *known == generation
+        if let Some(resident) = self.samplers.get_mut(&id)
+            && resident.generation == generation
         {
-            *seen = now;
+            resident.seen = now;
             return;
         }
-        let slot = match self.sampler_slots.get(&key(&desc)) {
-            Some(slot) => *slot,
-            None => {
-                let slot = self.next_sampler_slot;
-                if slot >= navin_vulkan::tables::SAMPLER_SLOTS {
-                    fault!(
-                        "B128",
-                        "more than {} different samplers: sampler id {id} reads 0",
-                        navin_vulkan::tables::SAMPLER_SLOTS
-                    );
-                    return;
-                }
-                match Sampler::new(&driver.context, &sampler_desc(&desc)) {
-                    Ok(sampler) => driver.context.tables().set_sampler(slot, &sampler),
-                    Err(e) => {
-                        fault!(key = id, "", "sampler id {id}: {e}");
-                        return;
-                    }
-                };
-                self.next_sampler_slot += 1;
-                self.sampler_slots.insert(key(&desc), slot);
-                slot
+        if let Some(word) = self.sampler_slot(driver, id, &desc).and_then(|slot| self.sampler_word(driver, id, slot)) {
+            self.samplers.insert(id, ResidentSampler { generation, seen: now, word });
+        }
+    }
+
+    /// The slot of a sampler's state, which is made at its first use.
+    fn sampler_slot(&mut self, driver: &Driver, id: u32, desc: &NvnSampler) -> Option<u32> {
+        if let Some(slot) = self.sampler_slots.get(&key(desc)) {
+            return Some(*slot);
+        }
+        let slot = self.next_sampler_slot;
+        if slot >= navin_vulkan::tables::SAMPLER_SLOTS {
+            fault!(
+                "B128",
+                "more than {} different samplers: sampler id {id} reads 0",
+                navin_vulkan::tables::SAMPLER_SLOTS
+            );
+            return None;
+        }
+        match Sampler::new(&driver.context, &sampler_desc(desc)) {
+            Ok(sampler) => driver.context.tables().set_sampler(slot, &sampler),
+            Err(e) => {
+                fault!(key = id, "", "sampler id {id}: {e}");
+                return None;
             }
         };
-        driver.context.tables().set_sampler_id(id, slot);
-        self.samplers.insert(id, (generation, now));
+        self.next_sampler_slot += 1;
+        self.sampler_slots.insert(key(desc), slot);
+        Some(slot)
+    }
+
+    /// The word of the table by which handles name a global id, leading to `slot`.
+    fn sampler_word(&mut self, driver: &Driver, id: u32, slot: u32) -> Option<u32> {
+        let tables = driver.context.tables();
+        if self.sampler_ids.is_own(id) {
+            tables.set_sampler_id(id, slot);
+            return Some(id);
+        }
+        let used = |word| self.samplers.get(&word).is_some_and(|resident| resident.word == word);
+        let wanted = |word| matches!(driver.descriptors.sampler(word), Entry::Registered(..));
+        let Some((word, new)) = self.sampler_ids.lend(slot, used, wanted) else {
+            fault!(
+                key = id,
+                "B415",
+                "sampler id {id} does not fit into a handle, and all {} that do are in use: it reads 0",
+                navin_vulkan::tables::SAMPLER_IDS
+            );
+            return None;
+        };
+        if new {
+            tables.set_sampler_id(word, slot);
+        }
+        Some(word)
+    }
+
+    /// What stands for a global sampler id in a handle: 12 bits (B415).
+    #[inline]
+    pub(crate) fn sampler_bits(&self, id: u32) -> u32 {
+        if self.sampler_ids.is_own(id) {
+            return id;
+        }
+        self.samplers.get(&id).map_or(sampler_ids::UNUSED, |resident| resident.word)
     }
 
     /// Makes everything registered resident, and what is resident current, for programs that compute their handles.
@@ -255,7 +305,9 @@ impl Residency {
             for id in driver.descriptors.registered_textures() {
                 self.texture(driver, encoder, id, false, now.registrations);
             }
-            for id in driver.descriptors.registered_samplers() {
+            // Handles that a program computes name what fits into them.
+            let samplers = driver.descriptors.registered_samplers().into_iter();
+            for id in samplers.filter(|id| *id < navin_vulkan::tables::SAMPLER_IDS) {
                 self.sampler(driver, id, now.registrations);
             }
         }
