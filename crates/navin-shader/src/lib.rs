@@ -11,7 +11,7 @@
 //!
 //! 1. [`program`] checks the control section and the GPU program that a guest hands over.
 //! 2. [`isa`] decodes words by a table that is generated from `facts/maxwell_isa.tsv`.
-//! 3. [`cfg`] resolves the divergence stack into a graph, and the graph into nested selections and loops.
+//! 3. [`mod@cfg`] resolves the divergence stack into a graph, and the graph into nested selections and loops.
 //! 4. `lower` walks these once and makes IR, a file an instruction family.
 //! 5. [`passes`] clear trivial phis, mark what is live, give types.
 //! 6. `spirv` writes the module and, on the way, the [`Interface`]: what the program reads and writes, as data.

@@ -67,7 +67,7 @@ pub enum Event {
         merge: Label,
         /// Block that jumps back.
         resume: Label,
-        /// Index into [`Structure::loops`]; `NONE` of the dispatcher contains every block.
+        /// Number of the natural loop; `NONE` of the dispatcher contains every block.
         index: u32,
     },
     /// A SPIR-V block begins.
