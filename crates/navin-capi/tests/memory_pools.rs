@@ -318,7 +318,7 @@ fn b650_images_that_were_drawn_with_go_without_another_submission() {
     }
     let images = counter("live.images");
     // SAFETY: live objects.
-    guest.submit(|c| unsafe {
+    let draw = |c| unsafe {
         nvnCommandBufferSetTexturePool(c, texture_pool);
         nvnCommandBufferSetSamplerPool(c, sampler_pool);
         nvnCommandBufferSetRenderTargets(
@@ -336,7 +336,10 @@ fn b650_images_that_were_drawn_with_go_without_another_submission() {
             let handle = nvnDeviceGetTextureHandle(guest.device, 256 + n as i32, 300);
             nvnCommandBufferDrawTexture(c, handle, (&raw const all).cast(), (&raw const all).cast());
         }
-    });
+    };
+    guest.run(draw);
+    assert_eq!(counter("live.images"), images + 1 + TEXTURES as u64, "the target and all that was drawn with");
+    guest.submit(draw);
     // The GPU may still be about it: what has to wait goes with the end of that, what has not at once.
     // SAFETY: live textures.
     textures.iter().for_each(|texture| unsafe { nvnTextureFinalize(*texture) });
