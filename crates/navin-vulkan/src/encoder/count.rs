@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
+use rustc_hash::FxHashSet;
 
 use super::Encoder;
 use super::scope::Class;
@@ -234,6 +235,17 @@ struct Task {
     sum: Option<u32>,
     stamp: Option<u32>,
     writes: Writes,
+}
+
+/// Leaves the last report of each place: the tasks of a flush run at once, so that of two with one destination either
+/// could be the last to write.
+fn last_of_each_place(tasks: &mut Vec<Task>) {
+    if tasks.len() > 1 {
+        let mut places = FxHashSet::with_capacity_and_hasher(tasks.len(), Default::default());
+        tasks.reverse();
+        tasks.retain(|task| places.insert(task.to));
+        tasks.reverse();
+    }
 }
 
 /// Most reports that wait.
@@ -507,6 +519,7 @@ impl Encoder {
 
     fn fold(&mut self) {
         self.end_rendering();
+        last_of_each_place(&mut self.count.tasks);
         let memory = self.count.memory.clone();
         if let Some(memory) = &memory {
             let to = memory.other_sums();
@@ -626,5 +639,19 @@ impl Encoder {
         self.own_dispatch(&kit.condition, &[at[0], at[1], to[0], to[1], u32::from(equal), 0], (1, 1));
         self.emit_barrier(super::Access::All, super::Access::All);
         self.last = Class::None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b589_of_reports_to_one_place_the_last_is_written() {
+        let task = |to, part| Task { to, parts: part..part + 1, sum: None, stamp: None, writes: Writes::Report };
+        let mut tasks = vec![task(0x100, 0), task(0x200, 1), task(0x100, 2), task(0x300, 3), task(0x200, 4)];
+        last_of_each_place(&mut tasks);
+        let left: Vec<_> = tasks.iter().map(|task| (task.to, task.parts.start)).collect();
+        assert_eq!(left, [(0x100, 2), (0x300, 3), (0x200, 4)]);
     }
 }
