@@ -287,6 +287,12 @@ fn b235_a_submission_that_does_not_end_is_named_with_its_program() {
     const TEST: &str = "b235_a_submission_that_does_not_end_is_named_with_its_program";
     let Some(output) = child(TEST, &[("NAVIN_WATCHDOG_S", "1"), ("NAVIN_CONSTANT_LAYOUT", "corpus")]) else {
         let mut guest = Guest::new();
+        // A GPU that spins may be taken for hung, and its atomics need not see what the CPU writes.
+        let device = navin::counters().unwrap()["device"].to_string();
+        if !device.contains("llvmpipe") {
+            println!("SKIPPED: {device} is not made to spin");
+            return;
+        }
         let flag = guest.take(4096);
         let flag = guest.address(flag);
         let (control, code) = spinning();
@@ -305,12 +311,17 @@ fn b235_a_submission_that_does_not_end_is_named_with_its_program() {
         let wait = |limit| unsafe { nvnSyncWait(sync, limit) };
         assert_eq!(wait(2_500_000_000), NVNsyncWaitResult::TIMEOUT_EXPIRED);
         guest.put(flag, 1u32);
-        assert_eq!(wait(20_000_000_000), NVNsyncWaitResult::CONDITION_SATISFIED);
+        let ended = [NVNsyncWaitResult::CONDITION_SATISFIED, NVNsyncWaitResult::ALREADY_SIGNALED];
+        assert!(ended.contains(&wait(20_000_000_000)));
         println!("the wait has ended");
         return;
     };
     let text = text(&output);
-    assert!(output.status.success() && text.contains("the wait has ended"), "{text}");
+    assert!(output.status.success(), "{text}");
+    if text.contains("SKIPPED") {
+        return;
+    }
+    assert!(text.contains("the wait has ended"), "{text}");
     let line = text.lines().find(|line| line.contains("does not complete")).unwrap_or_else(|| panic!("{text}"));
     let number = |before: &str| -> u64 {
         let rest = &line[line.find(before).unwrap() + before.len()..];
