@@ -752,19 +752,7 @@ impl Lower<'_, '_> {
         };
         let equal_high = self.b.op2(Ir::IEq, t, zero);
         let equal = self.b.op2(Ir::BAnd, equal_high, low_zero);
-        match cmp {
-            0 => self.b.truth(false),
-            1 => less,
-            2 => equal,
-            3 => self.b.op2(Ir::BOr, less, equal),
-            4 => {
-                let le = self.b.op2(Ir::BOr, less, equal);
-                self.b.op1(Ir::BNot, le)
-            }
-            5 => self.b.op1(Ir::BNot, equal),
-            6 => self.b.op1(Ir::BNot, less),
-            _ => self.b.truth(true),
-        }
+        self.compare_by_order(cmp, less, equal)
     }
 
     /// P2R and R2P.

@@ -122,7 +122,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn video_compare(&mut self, cmp: u32, less: Value, equal: Value) -> Value {
+    /// A compare by code, of operands that are known to be less or equal.
+    pub(super) fn compare_by_order(&mut self, cmp: u32, less: Value, equal: Value) -> Value {
         match cmp {
             0 => self.b.truth(false),
             1 => less,
@@ -181,7 +182,7 @@ impl Lower<'_, '_> {
             }
             Op::Vset => {
                 let (less, equal) = self.video_order(a, sa, b, sb);
-                let truth = self.video_compare(i.get(Field::Cmp), less, equal);
+                let truth = self.compare_by_order(i.get(Field::Cmp), less, equal);
                 let (one, zero) = (self.b.word(1), self.b.word(0));
                 let word = self.b.select(truth, one, zero);
                 self.video_combine(i, word, sa || sb)
@@ -189,7 +190,7 @@ impl Lower<'_, '_> {
             Op::Vsetp => {
                 let (less, equal) = self.video_order(a, sa, b, sb);
                 let cmp = i.get(Field::Cmphi) << 2 | i.get(Field::Cmplo);
-                let truth = self.video_compare(cmp, less, equal);
+                let truth = self.compare_by_order(cmp, less, equal);
                 self.set_compare(i, truth, Field::Bop);
                 Ok(())
             }
