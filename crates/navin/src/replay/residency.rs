@@ -77,7 +77,7 @@ impl Residency {
     pub(crate) fn collect(&mut self, driver: &Driver, completed: u64) {
         let tables = driver.context.tables();
         for slot in self.retired.drain(completed) {
-            // The tables keep what is in a slot alive.
+            // The tables keep nothing alive: until here a slot may name a view that is gone, which no work reads.
             tables.clear_texture(slot);
             tables.clear_image(slot);
             self.slots.free(slot, 0);
