@@ -766,3 +766,52 @@ fn b524_fused_halves_are_rounded_once() {
     // 2^-8 + 2^-18; two roundings would leave 2^-8 alone.
     assert_eq!(bench.agree(&c, 1, &input, 4)[0], 0x1C01_1C01);
 }
+
+/// Offsets whose factors of four are negative, masked, or wrap at 32 bits, by register: from the thread's number.
+fn wrapping_offsets(c: &mut Code) -> Vec<u32> {
+    let imm = |dst: u32, a: u32, imm: u32| [(Field::Dst, dst), (Field::A, a), (Field::Imm32, imm)];
+    // -12 x + 400.
+    c.op(Op::Imul32i, Form::I32, &imm(10, TID, -12i32 as u32));
+    c.op(Op::Iadd32i, Form::I32, &imm(10, 10, 400));
+    // (x & ~3) + 8 from x = -4 on.
+    c.op(Op::Iadd32i, Form::I32, &imm(11, TID, -4i32 as u32));
+    c.op(Op::Lop32i, Form::I32, &imm(11, 11, !3));
+    c.op(Op::Iadd32i, Form::I32, &imm(11, 11, 8));
+    // Index words with bits 30 and 31 set, which the shift loses.
+    c.op(Op::Iadd32i, Form::I32, &imm(12, TID, 0xC000_0000));
+    c.op(Op::Shl, Form::I, &[(Field::Dst, 12), (Field::A, 12), (Field::Imm19, 2)]);
+    // The same by a product, and a difference that goes below zero on its way.
+    c.op(Op::Iadd32i, Form::I32, &imm(13, TID, 0x4000_0000));
+    c.op(Op::Imul32i, Form::I32, &imm(13, 13, 8));
+    c.op(Op::Iadd32i, Form::I32, &imm(14, 31, -200i32 as u32));
+    c.op(Op::Iadd32i, Form::I32, &imm(14, 14, 208));
+    (10..15).collect()
+}
+
+#[test]
+fn b522_offsets_wrap_at_32_bits_whatever_their_factors() {
+    let mut bench = Bench::new();
+    let input: Vec<u32> = (0..128).map(hash).collect();
+    let mut c = Code::new();
+    c.load(0);
+    c.op(Op::Sts, Form::M, &[(Field::Data, 0), (Field::A, 31), (Field::Size, 4)]);
+    c.op(Op::Sts, Form::M, &[(Field::Data, TID), (Field::A, 31), (Field::Off24, 128), (Field::Size, 4)]);
+    c.op(Op::Sts, Form::M, &[(Field::Data, TID), (Field::A, 31), (Field::Off24, 256), (Field::Size, 4)]);
+    c.op(Op::Sts, Form::M, &[(Field::Data, TID), (Field::A, 31), (Field::Off24, 384), (Field::Size, 4)]);
+    c.barrier();
+    let table = device::STORAGE_TABLE as u32 / 4;
+    let mut row = 0;
+    for register in wrapping_offsets(&mut c) {
+        c.op(Op::Iadd, Form::C, &[(Field::Dst, 20), (Field::A, register), (Field::Cbo4, table), (Field::Cc, 1)]);
+        c.op(Op::Iadd, Form::C, &[(Field::Dst, 21), (Field::A, 255), (Field::Cbo4, table + 1), (Field::X, 1)]);
+        c.op(Op::Ldg, Form::M, &[(Field::Dst, 1), (Field::A, 20), (Field::E, 1), (Field::Size, 4)]);
+        c.op(Op::Lds, Form::M, &[(Field::Dst, 2), (Field::A, register), (Field::Size, 4)]);
+        c.store(1, row, 32);
+        c.store(2, row + 1, 32);
+        row += 2;
+    }
+    c.exit();
+    let out = bench.agree(&c, 32, &input, 32 * row as usize);
+    assert_eq!(out[1], input[97], "thread 1 reads word (400 - 12) / 4");
+    assert_eq!(out[64], input[1], "thread 0 reads word (-4 & ~3) + 8");
+}

@@ -7,7 +7,7 @@
 use super::operand::BANKS;
 use super::wide::Wide;
 use super::{Lower, Result};
-use crate::ir::{Atomic, Op as Ir, Value};
+use crate::ir::{Atomic, Builtin, Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
 use crate::{DeviceFeatures, Stage};
 
@@ -20,6 +20,11 @@ pub(super) const SHARED_WINDOW: u32 = 1;
 pub(super) const LOCAL_WINDOW: u32 = 2;
 /// How deep an address sum is searched.
 const SEARCH: u32 = 8;
+/// The last word that a byte offset of 32 bits reaches.
+const WORD_INDEX: u32 = u32::MAX / 4;
+
+/// Workgroups of a dispatch along an axis: `NVN_DEVICE_INFO_MAX_COMPUTE_DISPATCH_WORK_GROUPS_*`.
+const MOST_GROUPS: u32 = 65535;
 
 /// Where a global address leads.
 #[derive(Clone, Copy, Debug)]
@@ -190,21 +195,26 @@ impl Lower<'_, '_> {
 
     /// Byte offset to word index; factors of four are taken out of the sum where they are seen.
     pub(super) fn word_index(&mut self, offset: Value) -> Value {
-        if let Some(v) = self.quarter(offset, SEARCH) {
+        let Some(v) = self.quarter(offset, SEARCH) else {
+            let two = self.b.word(2);
+            return self.b.op2(Ir::Shr, offset, two);
+        };
+        // A byte offset has 32 bits and wraps, so a word index has 30.
+        if self.most(v, SEARCH) <= WORD_INDEX {
             return v;
         }
-        let two = self.b.word(2);
-        self.b.op2(Ir::Shr, offset, two)
+        let mask = self.b.word(WORD_INDEX);
+        self.b.op2(Ir::And, v, mask)
     }
 
-    /// `v / 4` when `v` is seen to be a multiple of four.
-    ///
-    /// A wrap at 32 bits inside `v` would show in the top two bits; an offset so large is past every buffer both ways.
+    /// A word of which 30 bits are those of `v / 4`, when `v` is seen to be a multiple of four. The other two are of
+    /// no meaning: four times the result is `v` in arithmetic modulo 2^32, whatever wrapped on the way.
     fn quarter(&mut self, v: Value, depth: u32) -> Option<Value> {
         let inst = *self.b.f.inst(v);
         let (x, y) = (Value(inst.args[0]), Value(inst.args[1]));
+        let factor = |b: &Self| b.b.f.constant(y).filter(|k| k & 3 == 0).map(|k| (k as i32 >> 2) as u32);
         match inst.op {
-            // Small negative constants stay negative: they are part of a sum.
+            // Negative constants stay negative: they are part of a sum.
             Ir::Const if inst.args[0] & 3 == 0 => Some(self.b.word((inst.args[0] as i32 >> 2) as u32)),
             Ir::Shl => {
                 let k = self.b.f.constant(y).filter(|&k| (2..32).contains(&k))?;
@@ -212,14 +222,16 @@ impl Lower<'_, '_> {
                 Some(self.b.op2(Ir::Shl, x, k))
             }
             Ir::And => {
-                let k = self.b.f.constant(y).filter(|k| k & 3 == 0)?;
-                let (two, k) = (self.b.word(2), self.b.word(k >> 2));
-                let x = self.b.op2(Ir::Shr, x, two);
+                let k = factor(self)?;
+                // The sign of x counts where the mask keeps it.
+                let shift = if (k as i32) < 0 { Ir::Sar } else { Ir::Shr };
+                let (two, k) = (self.b.word(2), self.b.word(k));
+                let x = self.b.op2(shift, x, two);
                 Some(self.b.op2(Ir::And, x, k))
             }
             Ir::IMul => {
-                let k = self.b.f.constant(y).filter(|k| k & 3 == 0)?;
-                let k = self.b.word(k >> 2);
+                let k = factor(self)?;
+                let k = self.b.word(k);
                 Some(self.b.op2(Ir::IMul, x, k))
             }
             Ir::IAdd | Ir::ISub if depth > 0 => {
@@ -228,6 +240,59 @@ impl Lower<'_, '_> {
                 Some(self.b.op2(inst.op, x, y))
             }
             _ => None,
+        }
+    }
+
+    /// The largest that a word can be, as far as its instruction tells.
+    fn most(&self, v: Value, depth: u32) -> u32 {
+        let inst = self.b.f.inst(v);
+        let (x, y) = (Value(inst.args[0]), Value(inst.args[1]));
+        if inst.op == Ir::Const {
+            return inst.args[0];
+        }
+        let Some(depth) = depth.checked_sub(1) else { return u32::MAX };
+        match inst.op {
+            Ir::And => self.most(x, depth).min(self.most(y, depth)),
+            Ir::UMin => self.most(x, depth).min(self.most(y, depth)),
+            Ir::Shr => {
+                let k = self.b.f.constant(y);
+                k.map_or(u32::MAX, |k| self.most(x, depth).checked_shr(k).unwrap_or(u32::MAX))
+            }
+            Ir::BfeU => match self.b.f.constant(Value(inst.args[2])) {
+                Some(count @ 0..=31) => (1 << count) - 1,
+                _ => u32::MAX,
+            },
+            Ir::Shl => {
+                let most = self
+                    .b
+                    .f
+                    .constant(y)
+                    .and_then(|k| 1u32.checked_shl(k))
+                    .and_then(|k| self.most(x, depth).checked_mul(k));
+                most.unwrap_or(u32::MAX)
+            }
+            Ir::IMul => self.most(x, depth).saturating_mul(self.most(y, depth)),
+            Ir::IAdd => self.most(x, depth).saturating_add(self.most(y, depth)),
+            // A multiple less the number itself.
+            Ir::ISub if self.b.f.inst(x).args[0] == y.0 && matches!(self.b.f.inst(x).op, Ir::Shl | Ir::IMul) => {
+                let k = self.b.f.constant(Value(self.b.f.inst(x).args[1]));
+                if k.is_some_and(|k| k != 0) { self.most(x, depth) } else { u32::MAX }
+            }
+            Ir::Select => self.most(y, depth).max(self.most(Value(inst.args[2]), depth)),
+            Ir::Builtin => {
+                let [x, y, z] = self.program.local_size;
+                let sizes = [
+                    (Builtin::LocalIdX, x),
+                    (Builtin::LocalIdY, y),
+                    (Builtin::LocalIdZ, z),
+                    (Builtin::LocalIndex, x * y * z),
+                    (Builtin::GroupIdX, MOST_GROUPS),
+                    (Builtin::GroupIdY, MOST_GROUPS),
+                    (Builtin::GroupIdZ, MOST_GROUPS),
+                ];
+                sizes.iter().find(|(which, _)| *which as u32 == inst.args[0]).map_or(u32::MAX, |(_, size)| size - 1)
+            }
+            _ => u32::MAX,
         }
     }
 
