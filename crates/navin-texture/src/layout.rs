@@ -467,7 +467,9 @@ impl Geometry {
                 let automatic = self.lay_out(input.format, self.automatic_shape(input))?;
                 let minimal = BlockShape { height_log2: 0, depth_log2: 0, pad_log2: 0 };
                 match input.flags.contains(TextureFlags::MINIMAL_LAYOUT) {
-                    // B307: the automatic blocks unless a whole layer is larger with them.
+                    // B307: the automatic blocks unless a whole layer is larger with them. A layer is rounded to whole
+                    // blocks only where another follows; whether the driver also counts that rounding for the one
+                    // layer of a texture with levels, which would choose single GOBs more often, is not known.
                     true => match self.lay_out(input.format, minimal)? {
                         small if small.1 < automatic.1 => small,
                         _ => automatic,
@@ -481,23 +483,20 @@ impl Geometry {
         if big_pages && !sparse {
             size = size.next_multiple_of(BIG_PAGE);
         }
+        let mut levels = levels;
+        let sparse = sparse.then(|| {
+            let [width, height, depth] = sparse_tile(input.format, self.is_3d);
+            // Samples lie beside each other as a larger image: a tile holds so many texels less.
+            let (width, height) = (width / self.samples[0], height / self.samples[1]);
+            for level in &mut levels {
+                level.tiled = level.width >= width && level.height >= height && level.depth >= depth;
+            }
+            let tiled_levels = levels.iter().take_while(|l| l.tiled).count() as u32;
+            SparseTile { width, height, depth, tiled_levels }
+        });
         Ok(Layout {
-            sparse: sparse.then(|| {
-                let [width, height, depth] = sparse_tile(input.format, self.is_3d);
-                let fits = |l: &&LevelLayout| l.width >= width && l.height >= height && l.depth >= depth;
-                let tiled_levels = levels.iter().take_while(fits).count() as u32;
-                SparseTile { width, height, depth, tiled_levels }
-            }),
-            levels: {
-                let mut levels = levels;
-                if sparse {
-                    let [width, height, depth] = sparse_tile(input.format, self.is_3d);
-                    for level in &mut levels {
-                        level.tiled = level.width >= width && level.height >= height && level.depth >= depth;
-                    }
-                }
-                levels
-            },
+            sparse,
+            levels,
             layers: self.layers,
             layer_size,
             size,
@@ -567,11 +566,14 @@ impl Geometry {
             };
             let block_height_log2 = shrink(shape.height_log2, gob_rows);
             let block_depth_log2 = shrink(shape.depth_log2, u64::from(slices));
-            let mut gob_columns = (u64::from(columns) * u64::from(format.bytes_per_block)).div_ceil(GOB_WIDTH);
-            // Levels that are a block high and deep at least are padded to whole sparse tiles.
-            if gob_rows >= 1 << shape.height_log2
+            let row_bytes = u64::from(columns) * u64::from(format.bytes_per_block);
+            let mut gob_columns = row_bytes.div_ceil(GOB_WIDTH);
+            // Levels of at least one block each way are padded to whole sparse tiles. What counts is the level's own
+            // extent, not that of its GOBs, and a block is one GOB wide: a level narrower than a tile is padded too,
+            // although it lies in the tail.
+            if u64::from(rows) >= GOB_HEIGHT << shape.height_log2
                 && u64::from(slices) >= 1 << shape.depth_log2
-                && gob_columns >= 1 << shape.pad_log2
+                && row_bytes >= GOB_WIDTH
             {
                 gob_columns = gob_columns.next_multiple_of(1 << shape.pad_log2);
             }

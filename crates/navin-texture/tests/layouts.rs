@@ -52,7 +52,8 @@ fn count(i: &LayoutInput, height: u64, depth: u64, tile_gobs: u64) -> Model {
         let rows = (h * sy).div_ceil(f.block_height.into());
         let mut across = row_bytes.div_ceil(64);
         let gobs = rows.div_ceil(8);
-        if gobs >= height && d >= depth && across >= tile_gobs {
+        // "While the level is at least one block in each direction": a block is 64 bytes wide.
+        if row_bytes >= 64 && rows >= 8 * height && d >= depth {
             across = across.div_ceil(tile_gobs) * tile_gobs;
         }
         let (bh, bd) = (half(height, gobs), half(depth, d));
@@ -83,12 +84,18 @@ fn model(i: &LayoutInput) -> Model {
     }
     if i.flags.contains(TextureFlags::SPARSE) {
         // 128x128 texels of 4 bytes and 256x256 of 16-byte blocks have rows of 8 and 16 GOBs.
-        let (height, tile) = match f.bytes_per_block {
-            1 => (32, 4),
-            2..=4 => (16, 8),
-            _ => (8, 16),
+        let (height, depth, tile) = match (i.target == Target::D3, f.bytes_per_block) {
+            (false, 1) => (32, 1, 4),
+            (false, 2..=4) => (16, 1, 8),
+            (false, _) => (8, 1, 16),
+            // Vulkan's standard blocks of 3D images: 64x32x32, 32x32x32, 32x32x16, 32x16x16, 16x16x16 texels.
+            (true, 1) => (4, 32, 1),
+            (true, 2) => (4, 32, 1),
+            (true, 3 | 4) => (4, 16, 2),
+            (true, 6 | 8) => (2, 16, 4),
+            (true, _) => (2, 16, 4),
         };
-        return count(i, height, 1, tile);
+        return count(i, height, depth, tile);
     }
     let automatic = if i.target == Target::D3 {
         let d = u64::from(i.depth);
@@ -175,13 +182,16 @@ proptest! {
         layers in 1u32..5,
         levels in 1u32..=13,
     ) {
-        compare(&LayoutInput {
+        let sparse = LayoutInput {
             target: Target::D2Array,
             layers,
             levels,
             flags: TextureFlags::SPARSE,
             ..LayoutInput::new_2d(Format::from_nvn(value).unwrap(), width, height)
-        });
+        };
+        compare(&sparse);
+        let (width, height) = (1 + width / 16, 1 + height / 16);
+        compare(&LayoutInput { target: Target::D3, width, height, depth: 40 * layers - 30, layers: 1, ..sparse });
     }
 
 }
@@ -207,19 +217,40 @@ proptest! {
     }
 
     #[test]
+    fn sizes_of_3d_agree_with_another_crate(
+        value in 1i32..=156,
+        (width, height, depth) in (1u32..500, 1u32..300, 2u32..90),
+        levels in 1u32..=9,
+    ) {
+        let info = Format::from_nvn(value).unwrap();
+        let levels = levels.min(32 - width.max(height).max(depth).leading_zeros());
+        let volume = LayoutInput { target: Target::D3, depth, levels, ..LayoutInput::new_2d(info, width, height) };
+        let theirs =
+            swizzled_surface_size(width, height, depth, block_dim(info), None, info.bytes_per_block, levels, 1);
+        prop_assert_eq!(Layout::new(&volume).unwrap().size, theirs as u64);
+    }
+
+    #[test]
     fn bytes_agree_with_another_crate(
         value in 1i32..=156,
         (width, height) in (1u32..300, 1u32..300),
+        depth in prop::option::of(2u32..40),
         seed: u8,
     ) {
         let info = Format::from_nvn(value).unwrap();
-        let layout = Layout::new(&LayoutInput::new_2d(info, width, height)).unwrap();
+        let mut input = LayoutInput::new_2d(info, width, height);
+        if let Some(depth) = depth {
+            (input.target, input.depth) = (Target::D3, depth);
+            (input.width, input.height) = (width.div_ceil(4), height.div_ceil(4));
+        }
+        let layout = Layout::new(&input).unwrap();
         let level = &layout.levels[0];
         let Storage::BlockLinear { block_height_log2, .. } = level.storage else { panic!("linear") };
         let stored: Vec<u8> = (0..level.size).map(|i| (i * 31 + i / 251) as u8 ^ seed).collect();
         let height = tegra_swizzle::BlockHeight::new(1 << block_height_log2).unwrap();
         let (columns, rows) = (level.columns, level.rows);
-        let theirs = deswizzle_block_linear(columns, rows, 1, &stored, height, level.bytes_per_block).unwrap();
+        let theirs =
+            deswizzle_block_linear(columns, rows, level.slices, &stored, height, level.bytes_per_block).unwrap();
         let mut ours = vec![0; level.packed_bytes() as usize];
         let whole = Region::whole(level);
         untile(&mut ours, Pitch::packed(level, &whole), &stored, level, GobOrder::TegraX1, whole).unwrap();
@@ -317,6 +348,29 @@ fn b118_unpadded_levels_have_no_tiles() {
     let i =
         LayoutInput { packaged, flags: TextureFlags::SPARSE, levels: 11, ..input(Format::RGBA_ASTC_6X6, 1024, 1024) };
     assert_eq!(Layout::new(&i).unwrap().levels[0].tiles(), None);
+}
+
+/// Samples lie beside each other: a tile of them holds fewer texels.
+#[test]
+fn b117_tiles_of_samples() {
+    for (samples, tile) in [(1, (128, 128)), (2, (64, 128)), (4, (64, 64)), (8, (32, 64))] {
+        let i = LayoutInput {
+            target: Target::D2Multisample,
+            samples,
+            flags: TextureFlags::SPARSE,
+            ..input(Format::RGBA8, 100, 300)
+        };
+        let layout = Layout::new(&i).unwrap();
+        let sparse = layout.sparse.unwrap();
+        assert_eq!((sparse.width, sparse.height), tile, "{samples} samples");
+        assert_eq!(sparse.tiled_levels, u32::from(samples > 1), "100 texels are fewer than 128");
+        if let Some([across, down, 1]) = layout.levels[0].tiles() {
+            assert_eq!((across, down), (100u32.div_ceil(tile.0), 300u32.div_ceil(tile.1)));
+            assert_eq!(layout.size, u64::from(across * down) * BIG_PAGE);
+            let last = layout.levels[0].tile(across - 1, down - 1, 0).unwrap().level;
+            assert_eq!((last.width, last.height), (100 - (across - 1) * tile.0, 300 - (down - 1) * tile.1));
+        }
+    }
 }
 
 #[test]

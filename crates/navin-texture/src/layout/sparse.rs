@@ -59,7 +59,11 @@ impl LevelLayout {
             rest(self.rows, first[1], rows),
             rest(self.slices, first[2], slices),
         ];
-        let texels = |blocks: u32, of: u32, texels: u32| (blocks * texels.div_ceil(of.max(1))).min(texels);
+        // Blocks of several texels, or texels of several samples.
+        let texels = |blocks: u32, of: u32, texels: u32| match of > texels {
+            true => blocks.div_ceil(of / texels.max(1)),
+            false => (blocks * texels.div_ceil(of.max(1))).min(texels),
+        };
         Some(TileLayout {
             offset: (u64::from(slice) * u64::from(down) * u64::from(across)
                 + u64::from(row) * u64::from(across)

@@ -66,6 +66,10 @@ fn b117_sparse_tile_layouts() {
         (NVNtextureTarget::TARGET_2D, NVNformat(RGBA8), [1024, 1024, 1], 11, [128, 128, 1]),
         (NVNtextureTarget::TARGET_2D_ARRAY, NVNformat::RGBA_ASTC_8x8, [2048, 2048, 4], 12, [512, 512, 1]),
         (NVNtextureTarget::TARGET_2D, NVNformat::BPTC_UFLOAT, [1024, 512, 1], 11, [256, 256, 1]),
+        (NVNtextureTarget::TARGET_2D, NVNformat::R8, [1024, 1024, 1], 11, [256, 256, 1]),
+        (NVNtextureTarget::TARGET_2D, NVNformat::RG8, [1024, 600, 1], 11, [256, 128, 1]),
+        (NVNtextureTarget::TARGET_2D, NVNformat::RGBA16F, [600, 242, 1], 4, [128, 64, 1]),
+        (NVNtextureTarget::TARGET_3D, NVNformat(RGBA8), [256, 256, 64], 9, [32, 32, 16]),
     ];
     for (target, format, size, levels, tile) in cases {
         let mut builder = builder(target, format, size, levels, NVNtextureFlags::SPARSE.raw());
@@ -78,7 +82,8 @@ fn b117_sparse_tile_layouts() {
         assert_eq!([of_builder.tile_width, of_builder.tile_height, of_builder.tile_depth], tile, "{format:?}");
         assert!(!bytemuck::bytes_of(of_builder).contains(&0xcc), "every byte is written");
         // A level narrower than a tile in one dimension only is in the tail.
-        let fits = |level: i32| (size[0] >> level) >= tile[0] && (size[1] >> level) >= tile[1];
+        let dimensions = if target == NVNtextureTarget::TARGET_3D { 3 } else { 2 };
+        let fits = |level: i32| (0..dimensions).all(|d| (size[d] >> level) >= tile[d]);
         assert_eq!(of_builder.num_tiled_levels, (0..levels).take_while(|level| fits(*level)).count() as i32);
         // The tail is what the levels above it leave of the storage.
         let all = call!(nvnTextureBuilderGetStorageSize(builder.at()));
