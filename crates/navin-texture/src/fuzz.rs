@@ -18,6 +18,9 @@ pub fn file(bytes: &[u8]) {
         let total: usize = textures.iter().map(|t| t.data.len()).sum();
         let inflates = matches!(kind, Kind::Png | Kind::Exr | Kind::Ktx2);
         assert!(inflates || total <= bytes.len(), "{total} bytes out of {}", bytes.len());
+        // A byte that is no UTF-8 becomes a character of three.
+        let names: usize = textures.iter().map(|t| t.name.len()).sum();
+        assert!(names <= 3 * bytes.len(), "{names} bytes of names out of {}", bytes.len());
         for texture in &textures {
             assert!(texture.check().is_ok(), "{}", texture.name);
         }

@@ -37,6 +37,11 @@ pub enum CodecError {
     Encoder(&'static str),
 }
 
+/// Whether a compressed format's blocks decode to 8 bits a component, so that [`decode_rgba8`] loses nothing.
+pub(crate) fn blocks_are_8_bit(info: &FormatInfo) -> bool {
+    BlockDecoder::new(info).is_some_and(BlockDecoder::is_rgba8)
+}
+
 /// Checks that `have` bytes are `width x height` texels of a format; the columns and rows of its blocks.
 fn blocks(info: &FormatInfo, width: u32, height: u32, have: usize) -> Result<(usize, usize), CodecError> {
     let columns = width.div_ceil(info.block_width.max(1));

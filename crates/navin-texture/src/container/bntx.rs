@@ -11,7 +11,7 @@
 //! All pointers are offsets from the start of the file. The structure is the one that open documentation and tools
 //! describe (the EPD modding wiki, the `bntx` crate).
 
-use super::bntx_format::{from_bntx, to_bntx};
+use super::bntx_format::{from_bntx, to_bntx, with_alpha};
 use super::bytes::{File, Out};
 use super::{FileError, Source, Texture, WriteError};
 use crate::layout::{Layout, PackagedLayout, Target, TextureFlags};
@@ -22,8 +22,12 @@ const MEMORY_POOL: usize = 0x58;
 const TEXTURES: usize = 0x198;
 /// Bytes of a texture block before its level pointers: fields and room for two objects made at run time.
 const BLOCK: usize = 0x2A0;
+/// Bytes of a texture block's fields alone.
+const FIELDS: u64 = 0xA0;
 /// Data begins at a multiple of this (shift 12 in the header).
 const DATA_ALIGNMENT: usize = 0x1000;
+/// So many pointers fit between the header and the strings.
+const MOST_TEXTURES: usize = (u16::MAX as usize + 1 - 8 - TEXTURES) / 8;
 /// Version 4.0.0: patch, minor, major.
 const VERSION: [u8; 4] = [0, 0, 4, 0];
 
@@ -59,7 +63,8 @@ pub(super) fn read(bytes: &[u8], order: GobOrder) -> Result<Vec<Texture>, FileEr
     let array = file.u64(CONTAINER + 8, "pointer to the texture array")?;
     file.slice(array, u64::from(count) * 8, "the texture array")?;
     let mut textures = Vec::new();
-    // Blocks that share their data could ask for more memory than the file holds.
+    // Pointers to one block again and again, and blocks that share their data or name, could ask for more memory than
+    // the file holds.
     let mut budget = file.len();
     for i in 0..u64::from(count) {
         let at = file.u64(array + 8 * i, "pointer to a texture")?;
@@ -74,7 +79,8 @@ fn read_texture(file: &File, at: u64, order: GobOrder, budget: &mut u64) -> Resu
         return Err(FileError::at(at, "a pointer to a texture far outside the file"));
     }
     file.magic(at, b"BRTI")?;
-    let name = read_string(file, file.u64(at + 0x60, "pointer to the name")?)?;
+    let name = read_string(file, file.u64(at + 0x60, "pointer to the name")?, budget)?;
+    charge(budget, FIELDS, at, || "a texture".into())?;
     let flags = file.u8(at + 0x10, "flags")?;
     let tile_mode = file.u16(at + 0x12, "tile mode")?;
     let levels = file.u16(at + 0x16, "level count")?;
@@ -122,12 +128,7 @@ fn read_texture(file: &File, at: u64, order: GobOrder, budget: &mut u64) -> Resu
         return Err(FileError::at(at + 0x16, format!("texture {name:?}: a linear texture of several levels")));
     }
     let need: u64 = layout.levels.iter().map(|l| l.packed_bytes()).sum::<u64>() * u64::from(layout.layers);
-    *budget = budget.checked_sub(need).ok_or_else(|| {
-        FileError::at(
-            at + 0x24,
-            format!("texture {name:?}: {need} bytes of texels, more than what is left of the file"),
-        )
-    })?;
+    charge(budget, need, at + 0x24, || format!("texture {name:?}: texels"))?;
     let size = u64::from(file.u32(at + 0x50, "image size")?);
     let pointers = file.u64(at + 0x70, "pointer to the level pointers")?;
     file.slice(pointers, 8 * u64::from(levels), "level pointers")?;
@@ -168,9 +169,21 @@ impl From<super::TextureError> for ReadError {
     }
 }
 
+/// Takes `bytes` from what the file can still hold.
+fn charge(budget: &mut u64, bytes: u64, at: u64, what: impl FnOnce() -> String) -> Result<(), FileError> {
+    match budget.checked_sub(bytes) {
+        Some(left) => {
+            *budget = left;
+            Ok(())
+        }
+        None => Err(FileError::at(at, format!("{}, {bytes} bytes, are more than what is left of the file", what()))),
+    }
+}
+
 /// A string with its 16-bit length before it.
-fn read_string(file: &File, at: u64) -> Result<String, FileError> {
+fn read_string(file: &File, at: u64, budget: &mut u64) -> Result<String, FileError> {
     let size = file.u16(at, "a name's length")?;
+    charge(budget, size.into(), at, || "a name".into())?;
     let bytes = file.slice(at + 2, size.into(), "a name")?;
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }
@@ -178,10 +191,11 @@ fn read_string(file: &File, at: u64) -> Result<String, FileError> {
 /// Makes a file of all textures.
 pub(super) fn write(textures: &[Texture], name: &str, order: GobOrder) -> Result<Vec<u8>, WriteError> {
     let mut images = Vec::new();
+    let mut seen = std::collections::HashSet::new();
     for texture in textures {
         let wrong = |why: String| WriteError(format!("texture {:?}: {why}", texture.name));
         let image = Image::new(texture, order).map_err(wrong)?;
-        if textures.iter().filter(|t| t.name == texture.name).count() > 1 {
+        if !seen.insert(texture.name.as_str()) {
             return Err(wrong("two textures of this name: BNTX finds textures by name".into()));
         }
         images.push(image);
@@ -190,6 +204,17 @@ pub(super) fn write(textures: &[Texture], name: &str, order: GobOrder) -> Result
         if text.len() > usize::from(u16::MAX) {
             return Err(WriteError(format!("a name of {} bytes; 65535 is the most", text.len())));
         }
+        // Loaders find textures by names that end with a zero.
+        if text.contains('\0') {
+            return Err(WriteError(format!("the name {text:?} has a zero in it")));
+        }
+    }
+    if textures.iter().any(|t| t.name.is_empty()) {
+        return Err(WriteError("a texture without a name: BNTX finds textures by name".into()));
+    }
+    // The header has 16 bits for where the strings begin, which is behind the array of pointers.
+    if textures.len() > MOST_TEXTURES {
+        return Err(WriteError(format!("{} textures; a BNTX holds {MOST_TEXTURES}", textures.len())));
     }
     let mut out = Out::default();
     let mut relocations = Relocations::default();
@@ -251,12 +276,11 @@ impl<'a> Image<'a> {
     fn new(texture: &'a Texture, order: GobOrder) -> Result<Self, String> {
         let (number, alpha_one) = match to_bntx(texture.format) {
             Some(number) => (number, false),
-            None => {
-                // The X formats are their A formats with a channel source of one.
-                let a = texture.format.short_name().replacen('X', "A", 1);
-                let a = crate::Format::from_name(&a).filter(|_| texture.format.alpha_one()).and_then(to_bntx);
-                (a.ok_or_else(|| format!("BNTX has no number for {}", texture.format.name))?, true)
-            }
+            // Formats that read alpha as one are those with alpha and a channel source of one.
+            None => match with_alpha(texture.format).and_then(to_bntx) {
+                Some(number) => (number, true),
+                None => return Err(format!("BNTX has no number for {}", texture.format.name)),
+            },
         };
         let dimension = DIMENSIONS
             .iter()

@@ -66,9 +66,40 @@ pub(super) fn to_bntx(info: &FormatInfo) -> Option<u32> {
     FORMATS.iter().find(|(_, format)| *format == info.format).map(|(n, _)| *n)
 }
 
+/// The format of the same bytes that does not read alpha as one: RGBA8 of RGBX8, RGB5A1 of RGB5, and of three-colour
+/// BC1 the one with a transparent fourth (whose colour is black in both).
+pub(super) fn with_alpha(info: &FormatInfo) -> Option<&'static FormatInfo> {
+    Some(match info.format {
+        Format::RGB_DXT1 => Format::RGBA_DXT1.info(),
+        Format::RGB_DXT1_SRGB => Format::RGBA_DXT1_SRGB.info(),
+        Format::RGB5 => Format::RGB5A1.info(),
+        Format::BGR5 => Format::BGR5A1.info(),
+        _ if info.alpha_one() => Format::from_name(&info.short_name().replacen('X', "A", 1))?,
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formats_with_alpha_of_those_without() {
+        let mut found = 0;
+        for info in Format::all() {
+            let Some(a) = with_alpha(info) else {
+                assert!(!info.alpha_one(), "{}", info.name);
+                continue;
+            };
+            assert!(!a.alpha_one() && a.bytes_per_block == info.bytes_per_block, "{}", info.name);
+            assert_eq!((a.class, a.block_width), (info.class, info.block_width), "{}", info.name);
+            if let (Some(a), Some(x)) = (a.packing(), info.packing()) {
+                assert_eq!(a.fields[..3], x.fields[..3], "{}", info.name);
+            }
+            found += 1;
+        }
+        assert_eq!(found, 19);
+    }
 
     #[test]
     fn numbers_come_back() {

@@ -7,7 +7,7 @@
 use super::bytes::{File, Out};
 use super::ktx2_dfd::descriptor;
 use super::{FileError, Source, Texture, WriteError};
-use crate::format::{Emulation, Format, FormatInfo};
+use crate::format::{Class, Emulation, Format, FormatInfo};
 use crate::layout::{LevelLayout, Target};
 
 /// What files begin with.
@@ -28,6 +28,24 @@ fn vk_format(info: &FormatInfo) -> i32 {
     }
 }
 
+/// The format that a Vulkan number is read as. Formats that read alpha as one share their number with those that have
+/// alpha, and the file means the latter.
+fn from_vulkan(number: u32) -> Option<&'static FormatInfo> {
+    let mut same = Format::all().filter(|info| number != 0 && vk_format(info) as u32 == number);
+    let first = same.next()?;
+    if first.alpha_one() { same.find(|info| !info.alpha_one()).or(Some(first)) } else { Some(first) }
+}
+
+/// What KTX2 prohibits: whole numbers read as floats of the same value.
+fn check_class(info: &FormatInfo) -> Result<(), String> {
+    match info.class {
+        Class::Uscaled | Class::Sscaled => {
+            Err(format!("KTX2 prohibits scaled formats such as {}; its integer format has the same bytes", info.name))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads the texture of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     let file = File(bytes);
@@ -41,7 +59,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     let (face_count, level_count, scheme) = (face_count?, level_count?, scheme?);
     let keys = key_values(&file)?;
     let key = |name: &str| keys.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let vulkan = Format::all().find(|info| number != 0 && vk_format(info) == number as i32);
+    let vulkan = from_vulkan(number);
     let named = key(FORMAT_KEY).and_then(Format::from_name);
     let same = |a: &FormatInfo, b: &FormatInfo| {
         (a.bytes_per_block, a.block_width, a.block_height) == (b.bytes_per_block, b.block_width, b.block_height)
@@ -52,6 +70,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
         (None, Some(named)) if number == 0 => named,
         _ => return Err(FileError::at(12, format!("Vulkan format {number} has no NVN format with the same bytes"))),
     };
+    check_class(format).map_err(|what| FileError::at(12, what))?;
     let arrayed = layer_count > 0;
     let mut target = match (depth, face_count, height, arrayed) {
         (0, 6, _, false) => Target::Cube,
@@ -163,6 +182,7 @@ pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
         return Err(WriteError(format!("KTX2 has no {:?} textures", texture.target)));
     }
     let info = texture.format;
+    check_class(info).map_err(WriteError)?;
     let cube = matches!(texture.target, Target::Cube | Target::CubeArray);
     let faces = if cube { 6 } else { 1 };
     let arrayed = texture.target.is_layered() && texture.target != Target::Cube;
@@ -193,9 +213,12 @@ pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
     out.set_u32(56, start as u32);
     out.set_u32(60, (out.at() - start) as u32);
 
-    // Levels, the smallest first, each at a multiple of the block size and of 4.
-    let alignment =
-        if info.bytes_per_block.is_multiple_of(4) { info.bytes_per_block } else { info.bytes_per_block * 4 };
+    // Levels, the smallest first, each at a multiple of the block size and of 4: the least that is both.
+    let alignment = match info.bytes_per_block {
+        n if n.is_multiple_of(4) => n,
+        n if n.is_multiple_of(2) => 2 * n,
+        n => 4 * n,
+    };
     let layer_size: usize = layout.levels.iter().map(|l| l.packed_bytes() as usize).sum();
     for (i, level) in layout.levels.iter().enumerate().rev() {
         out.align(alignment as usize);

@@ -23,7 +23,7 @@ mod xtx;
 use thiserror::Error;
 
 use crate::swizzle::GobOrder;
-pub use texture::{Source, Surface, Texture, TextureError};
+pub use texture::{Curve, Source, Surface, Texture, TextureError};
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

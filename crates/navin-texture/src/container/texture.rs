@@ -100,6 +100,16 @@ pub struct Surface {
     pub level: LevelLayout,
 }
 
+/// What [`Texture::to_format_with`] does where only one of two formats of numbers from 0 to 1 is on the sRGB curve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Curve {
+    /// The stored numbers are kept: the same bytes under another name. What pictures are made for.
+    #[default]
+    Keep,
+    /// The numbers are put on the curve or taken off it: what a shader reads stays the same.
+    Convert,
+}
+
 /// What is wrong with a texture, or why an operation cannot be done.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum TextureError {
@@ -183,7 +193,11 @@ impl Texture {
         let layout = Layout::new(&self.input())?;
         // A target without layers has one; a depth counts for 3D alone.
         if self.layers != layout.layers {
-            return Err(TextureError::Part { what: "layer", index: self.layers - 1, have: layout.layers });
+            return Err(TextureError::Part {
+                what: "layer",
+                index: self.layers.saturating_sub(1),
+                have: layout.layers,
+            });
         }
         let cubes = matches!(self.target, Target::Cube | Target::CubeArray);
         if cubes && (!self.layers.is_multiple_of(6) || (self.target == Target::Cube && self.layers != 6)) {
@@ -355,35 +369,53 @@ impl Texture {
         Ok(Self { target, depth: 1, packaged: None, data, ..single })
     }
 
-    /// The same texels in another format: bytes kept where only the sRGB curve's name changes, decoded and encoded
-    /// otherwise.
+    /// The same texels in another format. Between formats of numbers from 0 to 1, sRGB ones among them, the numbers go
+    /// over as they are stored, so that a picture stays byte for byte what it is whichever name it gets
+    /// ([`Curve::Keep`]). To and from all others go the values that a shader reads.
     ///
     /// # Errors
     /// If the format is compressed and other bytes than this texture's.
     pub fn to_format(&self, format: &'static FormatInfo) -> Result<Self, TextureError> {
+        self.to_format_with(format, Curve::Keep)
+    }
+
+    /// [`Texture::to_format`] with a choice of what becomes of numbers on the sRGB curve.
+    ///
+    /// # Errors
+    /// As [`Texture::to_format`].
+    pub fn to_format_with(&self, format: &'static FormatInfo, curve: Curve) -> Result<Self, TextureError> {
         if format == self.format {
             return Ok(self.clone());
         }
-        if self.format.srgb_pair() == Some(format) {
+        if curve == Curve::Keep && self.format.srgb_pair() == Some(format) {
             return Ok(Self { format, name: self.name.clone(), data: self.data.clone(), ..*self });
         }
         if self.samples > 1 {
             return Err(TextureError::Multisampled);
         }
         let mut out = Self { format, packaged: None, name: self.name.clone(), data: Vec::new(), ..*self };
-        // 8-bit values on one curve go over without a detour through floats.
-        let eight = |info: &FormatInfo| matches!(info.class, Class::Unorm | Class::Srgb);
-        let bytes = eight(self.format) && eight(format) && self.format.class == format.class;
+        let normalised = |info: &FormatInfo| matches!(info.class, Class::Unorm | Class::Srgb);
+        // Whether numbers go over as they are stored: then the curve is none of this function's.
+        let stored = normalised(self.format)
+            && normalised(format)
+            && (curve == Curve::Keep || self.format.class == format.class);
+        let to = match format.class {
+            Class::Srgb if stored => format.srgb_pair().unwrap_or(format),
+            _ => format,
+        };
+        // Numbers of 8 bits go over without a detour through floats. Only of exactly 8: others would be rounded twice.
+        // (Every sRGB format is of 8 bits.)
+        let bytes = stored && stores_8_bits(self.format);
         for layer in 0..self.layers {
             for level in 0..self.levels {
                 for slice in 0..self.surface(layer, level)?.level.slices {
                     let (from, width, height) = self.slice(layer, level, slice)?;
-                    let to = if bytes && format.bytes_per_block <= 4 {
-                        encode_rgba8(format, &decode_rgba8(self.format, from, width, height)?, width, height)?
+                    let texels = if bytes {
+                        encode_rgba8(to, &decode_rgba8(self.format, from, width, height)?, width, height)?
                     } else {
-                        encode_rgba32f(format, &decode_rgba32f(self.format, from, width, height)?, width, height)?
+                        encode_rgba32f(to, &decode_rgba32f(self.format, from, width, height)?, width, height)?
                     };
-                    out.data.extend_from_slice(&to);
+                    out.data.extend_from_slice(&texels);
                 }
             }
         }
@@ -449,6 +481,14 @@ fn average(above: &[Vec<[f32; 4]>], from: &LevelLayout, to: &LevelLayout, z: u32
         }
     }
     out
+}
+
+/// Whether [`decode_rgba8`] gives exactly what a format of numbers from 0 to 1 stores.
+fn stores_8_bits(info: &FormatInfo) -> bool {
+    match info.packing() {
+        Some(packing) => packing.fields.iter().flatten().all(|field| field.bits == 8),
+        None => crate::codec::blocks_are_8_bit(info),
+    }
 }
 
 /// Levels down to a single texel.
