@@ -84,6 +84,8 @@ pub struct Rule {
     histogram: bool,
 }
 
+/// Lights that a tile of `sorted-tiles` may list.
+const LIGHTS: u32 = 256;
 /// Words of a tile of `sorted-tiles`.
 const TILE: usize = 33;
 /// Tolerance of float targets where the column names none.
@@ -236,7 +238,13 @@ impl Rule {
         if self.sorted_tiles {
             for tile in words.chunks_exact_mut(TILE) {
                 let count = (tile[0] as usize).min(TILE - 1);
-                tile[1..=count].sort_unstable();
+                let list = &mut tile[1..=count];
+                list.sort_unstable();
+                // Of more lights than a list has room for, those that come first are in it: any of them.
+                let are_lights = list.windows(2).all(|pair| pair[0] < pair[1]) && list.iter().all(|n| *n < LIGHTS);
+                if count == TILE - 1 && are_lights {
+                    list.fill(0);
+                }
             }
         }
         words
@@ -393,6 +401,11 @@ mod tests {
         assert!(agree("sorted-tiles", &buffer(&tile), &buffer(&other)));
         other[35] = 9;
         assert!(!agree("sorted-tiles", &buffer(&tile), &buffer(&other)));
+        // A full list holds any of the lights that wanted to be in it, each once.
+        let full = |from: u32| buffer(&[&[32][..], &(from..from + 32).collect::<Vec<_>>()].concat());
+        assert!(agree("sorted-tiles", &full(0), &full(100)));
+        assert!(!agree("sorted-tiles", &full(0), &full(250)), "there are 256 lights");
+        assert!(!agree("sorted-tiles", &full(0), &buffer(&[&[32][..], &[7; 32]].concat())), "one light twice");
     }
 
     #[test]

@@ -89,3 +89,38 @@ fn translation_is_deterministic_and_keeps_no_state() {
         assert_eq!(first, Translator::new().translate(&guest, &program.options), "{}", program.name);
     }
 }
+
+/// NVIDIA's driver takes NonWritable of a variable as said of its type: were the type that of a written buffer too, its
+/// loads went over stores.
+#[test]
+fn buffers_that_are_only_read_share_no_type_with_written_ones() {
+    const DECORATE: u32 = 71;
+    const TYPE_POINTER: u32 = 32;
+    const VARIABLE: u32 = 59;
+    const NON_WRITABLE: u32 = 24;
+    const STORAGE_BUFFER: u32 = 12;
+    let mut translator = Translator::new();
+    let mut both = 0;
+    for program in common::programs() {
+        let guest = GuestProgram::parse(&program.control, &program.code).expect(&program.name);
+        let Ok(translated) = translator.translate(&guest, &program.options) else { continue };
+        let (mut pointers, mut read_only, mut variables) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let mut rest = &translated.spirv[5..];
+        while let Some(&first) = rest.first() {
+            let (words, after) = rest.split_at((first >> 16) as usize);
+            match (first & 0xFFFF, words) {
+                (DECORATE, [_, id, NON_WRITABLE]) => read_only.push(*id),
+                (TYPE_POINTER, [_, id, STORAGE_BUFFER, to]) => drop(pointers.insert(*id, *to)),
+                (VARIABLE, [_, ty, id, STORAGE_BUFFER]) => variables.push((*id, *ty)),
+                _ => {}
+            }
+            rest = after;
+        }
+        let (read, written): (Vec<_>, Vec<_>) = variables.iter().partition(|(id, _)| read_only.contains(id));
+        both += usize::from(!read.is_empty() && !written.is_empty());
+        let types = |of: &[(u32, u32)]| of.iter().map(|(_, pointer)| pointers[pointer]).collect::<Vec<u32>>();
+        let written = types(&written);
+        assert!(types(&read).iter().all(|ty| !written.contains(ty)), "{}", program.name);
+    }
+    assert!(both > 50, "only {both} programs read one buffer and write another");
+}

@@ -326,7 +326,7 @@ impl Context {
         self.identity.kind == vk::PhysicalDeviceType::CPU
     }
 
-    /// Whether images are better destroyed with a submission between: NVIDIA's driver (580.159) crashed inside
+    /// Whether images are better destroyed a while after their texture: NVIDIA's driver (580.159) crashed inside
     /// vkDestroyImageView in every other run of a texture streamer whose finalized textures were destroyed as soon as
     /// the timeline said that nothing used them. Why is not known.
     pub fn crashes_over_early_release(&self) -> bool {

@@ -261,7 +261,8 @@ impl Driver {
                 job(&mut replayer);
             }
             self.report_validation();
-            let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
+            let late = replayer.collect_late();
+            let timeout = if self.scheduler.waits_for_event() { Some(EVENT_POLL) } else { late };
             self.scheduler.wait_for_work(seen, timeout);
         }
     }

@@ -40,7 +40,9 @@ pub(super) struct Buffers {
     bank_variables: FxHashMap<(u32, bool), Id>,
     bank_types: FxHashMap<(u32, bool), Id>,
     vectors: Made<(u32, u32, bool)>,
-    words: Id,
+    /// The run-time array of words, and the structures around it: of what is written, and of what is only read.
+    word_array: Id,
+    words: [Id; 2],
     slots: [Id; 32],
     tables: [Id; 2],
     pub(super) global: Global,
@@ -66,7 +68,7 @@ impl Buffers {
         self.bank_variables.clear();
         self.bank_types.clear();
         self.vectors.clear();
-        self.words = 0;
+        (self.word_array, self.words) = (0, [0; 2]);
         self.slots = [0; 32];
         self.tables = [0; 2];
         self.global = Global::default();
@@ -125,26 +127,32 @@ impl Emitter {
         id
     }
 
-    /// Structure around a run-time array of words.
-    fn words_type(&mut self) -> Id {
-        if self.buffers.words == 0 {
+    /// Structure around a run-time array of words. That of buffers that are only read is another one: NVIDIA's driver
+    /// takes NonWritable of one variable as said of its type, and moves loads of the others over stores.
+    fn words_type(&mut self, read_only: bool) -> Id {
+        if self.buffers.word_array == 0 {
             let uint = self.m.ty(Type::Uint);
             let array = self.m.id();
             put(&mut self.m.globals, op::TYPE_RUNTIME_ARRAY, &[array, uint]);
             self.m.decorate(array, decoration::ARRAY_STRIDE, &[4]);
-            self.buffers.words = self.m.block(&[(array, 0)]);
+            self.buffers.word_array = array;
         }
-        self.buffers.words
+        let at = usize::from(read_only);
+        if self.buffers.words[at] == 0 {
+            self.buffers.words[at] = self.m.block(&[(self.buffers.word_array, 0)]);
+        }
+        self.buffers.words[at]
     }
 
     fn slot(&mut self, c: &Context<'_, '_>, slot: u32) -> Id {
         let at = slot as usize & 31;
         if self.buffers.slots[at] == 0 {
-            let ty = self.words_type();
+            let written = c.interface.storage_written;
+            let read_only = written >> slot & 1 == 0;
+            let ty = self.words_type(read_only);
             let id =
                 self.m.resource(storage::STORAGE_BUFFER, ty, c.program.stage.descriptor_set(), binding::STORAGE + slot);
-            let written = c.interface.storage_written;
-            if written >> slot & 1 == 0 {
+            if read_only {
                 self.m.decorate(id, decoration::NON_WRITABLE, &[]);
             }
             // The guest may bind overlapping ranges to two slots.
@@ -161,7 +169,7 @@ impl Emitter {
     pub(super) fn table_word(&mut self, table: u32, index: Id) -> Id {
         let at = table as usize;
         if self.buffers.tables[at] == 0 {
-            let ty = self.words_type();
+            let ty = self.words_type(true);
             let id = self.m.resource(storage::STORAGE_BUFFER, ty, 0, binding::TEXTURE_TABLE + table);
             self.m.decorate(id, decoration::NON_WRITABLE, &[]);
             self.buffers.tables[at] = id;

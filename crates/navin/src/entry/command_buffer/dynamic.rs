@@ -160,13 +160,18 @@ commands! {
         buffer.record::<op::SetStencilCullCriteria>(&HOST, func.raw() as u8, &criteria);
     }
 
-    /// Vulkan overflows to infinity, which is mode 0; mode 1 is named once and otherwise the same (B218).
+    /// Vulkan leaves to the device what overflows: mostly infinity, which is mode 0. Mode 1 is named once and otherwise the
+    /// same (B218).
     fn nvnCommandBufferSetFloatBlendClamp(mode: i32) |buffer| {
         if mode & 1 != 0 {
             // A fault line takes a lock, which recording does not (B422): once is enough.
             static NAMED: Once = Once::new();
             NAMED.call_once(|| {
-                fault!("B218", "{CALL}: mode 1: a blend that overflows still gives infinity, not the largest finite value");
+                fault!(
+                    "B218",
+                    "{CALL}: mode 1 makes no difference: a blend that overflows gives what the device makes of it (mostly \
+                     infinity), not always the largest finite value"
+                );
             });
         }
         buffer.record::<op::SetFloatBlendClamp>(&HOST, (mode & 1) as u8, &());
