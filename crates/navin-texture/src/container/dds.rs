@@ -1,7 +1,9 @@
 //! DDS: one texture, layer after layer with all levels each, which is the order of [`Texture`]'s data.
 //!
 //! Always written with the DX10 header. Reserved words of the header, which readers ignore, say the NVN format and
-//! target where DXGI has fewer (RGBX8, rectangles, arrays of one layer), so that what was written is read back.
+//! target where DXGI has fewer (RGBX8, rectangles, arrays of one layer), the channel sources and a name of up to 28
+//! bytes, so that what was written is read back. Luminance and alpha-only files of other programs are formats of R and
+//! RG with channel sources.
 
 use super::bytes::{File, Out};
 use super::dxgi::{from_dxgi, from_four_cc, from_masks, to_dxgi};
@@ -11,9 +13,11 @@ use crate::layout::Target;
 
 const HEADER: u64 = 128;
 const DX10: u64 = 20;
-/// In the first of the reserved words: NVN format and target follow.
+/// In the first of the reserved words: NVN format, target, channel sources (a byte each, one more than the number; 0
+/// for those that are not stated) and seven words of name follow.
 const TAG: u32 = u32::from_le_bytes(*b"NAVN");
 const TAG_AT: u64 = 32;
+const MOST_NAME: usize = 28;
 
 const CAPS2_CUBE: u32 = 0x200;
 const CAPS2_FACES: u32 = 0xFC00;
@@ -40,7 +44,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     let pixel_flags = file.u32(80, "pixel format flags")?;
     let four_cc = file.array::<4>(84, "FourCC")?;
     let dx10 = pixel_flags & PF_FOUR_CC != 0 && &four_cc == b"DX10";
-    let (format, mut target, layers, data) = if dx10 {
+    let (name, stated) = tagged_name(&file)?;
+    let (format, mut target, layers, data, swizzle) = if dx10 {
         let number = file.u32(HEADER, "DXGI format")?;
         let format = from_dxgi(number).ok_or_else(|| {
             FileError::at(HEADER, format!("DXGI format {number} has no NVN format with the same bytes"))
@@ -58,9 +63,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
             (4, ..) => (Target::D3, 1),
             _ => return Err(FileError::at(HEADER + 4, format!("dimension {dimension}, expected 2, 3 or 4"))),
         };
-        (format, target, layers, HEADER + DX10)
+        (format, target, layers, HEADER + DX10, Source::IDENTITY)
     } else {
-        let format = old_format(&file, pixel_flags, four_cc)?;
+        let (format, swizzle) = old_format(&file, pixel_flags, four_cc)?;
         let (target, layers) = match () {
             () if caps2 & CAPS2_CUBE != 0 && caps2 & CAPS2_FACES == CAPS2_FACES => (Target::Cube, 6),
             () if caps2 & CAPS2_CUBE != 0 => {
@@ -69,11 +74,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
             () if caps2 & CAPS2_VOLUME != 0 => (Target::D3, 1),
             () => (Target::D2, 1),
         };
-        (format, target, layers, HEADER)
+        (format, target, layers, HEADER, swizzle)
     };
     let format = tagged(&file, format, &mut target, layers)?;
     let mut texture = Texture {
-        name: String::new(),
+        name,
         format,
         target,
         width,
@@ -82,7 +87,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
         layers,
         levels,
         samples: 1,
-        swizzle: Source::IDENTITY,
+        swizzle: stated.unwrap_or(swizzle),
         packaged: None,
         data: Vec::new(),
     };
@@ -91,11 +96,32 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     Ok(texture)
 }
 
-/// The format of a header without DX10.
-fn old_format(file: &File, flags: u32, four_cc: [u8; 4]) -> Result<&'static FormatInfo, FileError> {
+/// The name and the channel sources that the reserved words say.
+fn tagged_name(file: &File) -> Result<(String, Option<[Source; 4]>), FileError> {
+    if file.u32(TAG_AT, "reserved words")? != TAG {
+        return Ok((String::new(), None));
+    }
+    let numbers = file.array::<4>(TAG_AT + 12, "channel sources")?;
+    let mut swizzle = Some(Source::IDENTITY);
+    for (i, number) in numbers.into_iter().enumerate() {
+        let source = number.checked_sub(1).and_then(Source::from_index);
+        swizzle = swizzle.zip(source).map(|(mut all, one)| {
+            all[i] = one;
+            all
+        });
+    }
+    let name = file.array::<MOST_NAME>(TAG_AT + 16, "name")?;
+    let end = name.iter().position(|b| *b == 0).unwrap_or(MOST_NAME);
+    Ok((std::str::from_utf8(&name[..end]).unwrap_or_default().to_owned(), swizzle))
+}
+
+/// The format of a header without DX10, and where its components come from: grey of all three colours, alpha alone.
+fn old_format(file: &File, flags: u32, four_cc: [u8; 4]) -> Result<(&'static FormatInfo, [Source; 4]), FileError> {
+    use Source::{G, One, R, Zero};
     if flags & PF_FOUR_CC != 0 {
         let name = String::from_utf8_lossy(&four_cc).into_owned();
         return from_four_cc(four_cc)
+            .map(|format| (format, Source::IDENTITY))
             .ok_or_else(|| FileError::at(84, format!("FourCC {name:?} has no NVN format with the same bytes")));
     }
     let bits = file.u32(88, "bits a texel")?;
@@ -112,7 +138,13 @@ fn old_format(file: &File, flags: u32, four_cc: [u8; 4]) -> Result<&'static Form
         masks[3] = 0;
     }
     let known = (flags & (PF_RGB | PF_LUMINANCE | PF_ALPHA_ONLY) != 0).then(|| from_masks(bits, masks)).flatten();
-    known.ok_or_else(|| {
+    let swizzle = match flags {
+        _ if flags & PF_ALPHA_ONLY != 0 => [Zero, Zero, Zero, R],
+        _ if flags & PF_LUMINANCE != 0 && masks[3] != 0 => [R, R, R, G],
+        _ if flags & PF_LUMINANCE != 0 => [R, R, R, One],
+        _ => Source::IDENTITY,
+    };
+    known.map(|format| (format, swizzle)).ok_or_else(|| {
         FileError::at(80, format!("{bits} bits a texel with masks {masks:08x?} have no NVN format with the same bytes"))
     })
 }
@@ -140,7 +172,7 @@ fn tagged(
     Ok(Format::from_nvn(number).filter(|named| shape(named) == shape(format)).unwrap_or(format))
 }
 
-/// Makes a file of a texture. Its name and swizzle are not kept.
+/// Makes a file of a texture.
 pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
     let number = to_dxgi(texture.format).ok_or_else(|| {
         WriteError(format!("DDS has no format with the bytes of {}; KTX2 holds it", texture.format.name))
@@ -160,7 +192,15 @@ pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
     let flags =
         0x1007 | pitch_flag | if texture.levels > 1 { 0x2_0000 } else { 0 } | if volume { 0x80_0000 } else { 0 };
     out.u32(flags).u32(texture.height).u32(texture.width).u32(pitch).u32(texture.depth).u32(texture.levels);
-    out.u32(TAG).u32(texture.format.format.nvn() as u32).u32(texture.target as u32).zeros(4 * 8);
+    out.u32(TAG).u32(texture.format.format.nvn() as u32).u32(texture.target as u32);
+    for source in texture.swizzle {
+        out.u8(source as u8 + 1);
+    }
+    let mut name = [0; MOST_NAME];
+    if let Some(place) = name.get_mut(..texture.name.len()) {
+        place.copy_from_slice(texture.name.as_bytes());
+    }
+    out.put(&name);
     out.u32(32).u32(PF_FOUR_CC).put(b"DX10").zeros(4 * 5);
     let complex = cube || volume || texture.levels > 1;
     out.u32(0x1000 | if texture.levels > 1 { 0x40_0000 } else { 0 } | if complex { 8 } else { 0 });

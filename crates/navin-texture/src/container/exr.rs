@@ -34,9 +34,38 @@ impl Channel {
 
 #[derive(Default)]
 struct Header {
-    channels: Vec<Channel>,
+    /// Channels by their names, and the bytes a value takes as [`Channel::kind`].
+    named: Vec<(String, u32)>,
+    channels_at: u64,
     compression: Option<(u64, u8)>,
     window: Option<(u64, [i32; 4])>,
+}
+
+impl Header {
+    /// The channels with where they go: R, G, B, A and Y of the picture itself, else of the first layer that has any
+    /// (`ViewLayer.Combined.R`). The others are stepped over.
+    fn channels(&self) -> Vec<Channel> {
+        let split = |name: &str| -> (String, String) {
+            let (layer, channel) = name.rsplit_once('.').unwrap_or(("", name));
+            (layer.to_owned(), channel.to_ascii_uppercase())
+        };
+        let shows = |channel: &str| ["R", "G", "B", "A", "Y"].contains(&channel);
+        let layers = || self.named.iter().map(|(name, _)| split(name)).filter(|(_, channel)| shows(channel));
+        let layer = layers().find(|(layer, _)| layer.is_empty()).or_else(|| layers().next()).map(|(layer, _)| layer);
+        let to = |name: &str| -> &'static [usize] {
+            let (of, channel) = split(name);
+            match channel.as_str() {
+                _ if layer.as_ref() != Some(&of) => &[],
+                "R" => &[0],
+                "G" => &[1],
+                "B" => &[2],
+                "A" => &[3],
+                "Y" => &[0, 1, 2],
+                _ => &[],
+            }
+        };
+        self.named.iter().map(|(name, kind)| Channel { kind: *kind, to: to(name) }).collect()
+    }
 }
 
 /// Reads a picture as RGBA16F where all channels are half floats, as RGBA32F otherwise.
@@ -49,13 +78,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
         return Err(FileError::at(4, what));
     }
     let (header, end) = read_header(&file)?;
+    let channels = header.channels();
     let (window_at, window) = header.window.ok_or_else(|| FileError::new("EXR without a dataWindow"))?;
     let extent = |from: i32, to: i32| u32::try_from(i64::from(to) - i64::from(from) + 1).ok().filter(|n| *n > 0);
     let (Some(width), Some(height)) = (extent(window[0], window[2]), extent(window[1], window[3])) else {
         return Err(FileError::at(window_at, format!("dataWindow {window:?} is empty")));
     };
-    if header.channels.is_empty() {
-        return Err(FileError::new("EXR without channels R, G, B, A or Y"));
+    if channels.iter().all(|c| c.to.is_empty()) {
+        let names: Vec<&str> = header.named.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(FileError::at(
+            header.channels_at,
+            format!("no channels R, G, B, A or Y, of the picture or of a layer; there are {names:?}"),
+        ));
     }
     let (compression_at, compression) = header.compression.unwrap_or((0, 0));
     let lines = match compression {
@@ -66,10 +100,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
             return Err(FileError::at(compression_at, format!("{name} compression, which is not read")));
         }
     };
-    let row: u64 = header.channels.iter().map(|c| c.bytes() as u64).sum::<u64>() * u64::from(width);
+    let row: u64 = channels.iter().map(|c| c.bytes() as u64).sum::<u64>() * u64::from(width);
     let most = if compression == 0 { file.len() } else { file.len().saturating_mul(MOST_INFLATION) };
     let total = row.checked_mul(height.into()).filter(|n| *n <= most);
-    let half = header.channels.iter().all(|c| c.kind == 1);
+    let half = channels.iter().all(|c| c.kind == 1);
     let format = if half { Format::RGBA16F } else { Format::RGBA32F };
     let pixels = u64::from(width) * u64::from(height);
     let size = pixels.saturating_mul(if half { 8 } else { 16 });
@@ -79,7 +113,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     let chunks = u64::from(height).div_ceil(lines);
     file.slice(end, chunks * 8, "the table of scan lines")?;
     let mut data = vec![0u8; size as usize];
-    if header.channels.iter().all(|c| !c.to.contains(&3)) {
+    if channels.iter().all(|c| !c.to.contains(&3)) {
         let one: &[u8] = if half { &[0x00, 0x3C] } else { &[0, 0, 0x80, 0x3F] };
         let texel = one.len() * 4;
         data.chunks_exact_mut(texel).for_each(|t| t[texel - one.len()..].copy_from_slice(one));
@@ -99,7 +133,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
         let pixels = unpack(compression, stored, want).map_err(|what| FileError::at(at, what))?;
         for line in 0..count as usize {
             let pixels = &pixels[line * row as usize..][..row as usize];
-            fill(&mut data, (first as usize + line) * width as usize, pixels, &header.channels, width as usize, half);
+            fill(&mut data, (first as usize + line) * width as usize, pixels, &channels, width as usize, half);
         }
     }
     let texture = Texture {
@@ -226,14 +260,14 @@ fn read_header(file: &File) -> Result<(Header, u64), FileError> {
                 }
                 header.window = Some((value, window));
             }
-            "channels" => header.channels = channels(file, value, size)?,
+            "channels" => (header.named, header.channels_at) = (channels(file, value, size)?, value),
             _ => {}
         }
         at = value + size;
     }
 }
 
-fn channels(file: &File, start: u64, size: u64) -> Result<Vec<Channel>, FileError> {
+fn channels(file: &File, start: u64, size: u64) -> Result<Vec<(String, u32)>, FileError> {
     let mut found = Vec::new();
     let mut at = start;
     while at < start + size {
@@ -243,20 +277,11 @@ fn channels(file: &File, start: u64, size: u64) -> Result<Vec<Channel>, FileErro
         }
         let kind = file.u32(next, "channel type")?;
         let (x, y) = (file.u32(next + 8, "channel sampling")?, file.u32(next + 12, "channel sampling")?);
-        let to: &[usize] = match name.as_str() {
-            "R" => &[0],
-            "G" => &[1],
-            "B" => &[2],
-            "A" => &[3],
-            "Y" => &[0, 1, 2],
-            // Its bytes must be stepped over all the same.
-            _ => &[],
-        };
         if kind > 2 || x != 1 || y != 1 {
             let what = format!("channel {name:?} of type {kind}, sampled {x} x {y}; expected types 0 to 2, 1 x 1");
             return Err(FileError::at(at, what));
         }
-        found.push(Channel { kind, to });
+        found.push((name, kind));
         at = next + 16;
     }
     Ok(found)
@@ -273,20 +298,40 @@ pub(super) fn check_single(texture: &Texture, kind: &str) -> Result<(), WriteErr
     )))
 }
 
-/// Makes a picture of a texture's only surface: half floats where they hold the format's values, else single ones.
-pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
+/// The texture's only surface as the picture that a file holds, with the texture's swizzle: half floats where they hold
+/// the format's values, else single ones.
+pub(super) fn picture(texture: &Texture) -> Result<Texture, WriteError> {
     check_single(texture, "EXR")?;
-    let error = |e: &dyn std::fmt::Display| WriteError(e.to_string());
-    let (bytes, width, height) = texture.slice(0, 0, 0).map_err(|e| error(&e))?;
     let info = texture.format;
     let fits_half = match info.packing() {
-        None => true,
+        None => !info.is_astc() || info.class == Class::Srgb,
         Some(packing) => {
             let bits = packing.fields.iter().flatten().map(|f| f.bits).max().unwrap_or(0);
             let number = matches!(info.class, Class::Float | Class::Ufloat);
             !packing.shared_exponent && (bits <= 10 || (number && bits <= 16))
         }
     };
+    let made = if fits_half {
+        texture.picture(Format::RGBA16F.info(), |bytes, width, height| {
+            let texels = decode_rgba16f(info, bytes, width, height)?;
+            let texels = texels.into_iter().flat_map(|t| texture.sourced(t, 0, 0x3C00));
+            Ok(texels.flat_map(u16::to_le_bytes).collect())
+        })
+    } else {
+        texture.picture(Format::RGBA32F.info(), |bytes, width, height| {
+            let texels = decode_rgba32f(info, bytes, width, height)?;
+            let texels = texels.into_iter().flat_map(|t| texture.sourced(t, 0.0, 1.0));
+            Ok(texels.flat_map(f32::to_le_bytes).collect())
+        })
+    };
+    made.map_err(|e| WriteError(e.to_string()))
+}
+
+/// Makes a file of [`picture`].
+pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
+    let picture = picture(texture)?;
+    let half = picture.format.format == Format::RGBA16F;
+    let (width, height) = (picture.width, picture.height);
     let mut out = Out::default();
     out.put(&MAGIC).u32(VERSION);
     let mut attribute = |name: &str, kind: &str, value: &[u8]| {
@@ -294,7 +339,7 @@ pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
     };
     let mut list = Out::default();
     for name in [b"A\0", b"B\0", b"G\0", b"R\0"] {
-        list.put(name).u32(if fits_half { 1 } else { 2 }).u32(0).u32(1).u32(1);
+        list.put(name).u32(if half { 1 } else { 2 }).u32(0).u32(1).u32(1);
     }
     list.u8(0);
     let mut window = Out::default();
@@ -308,34 +353,18 @@ pub(super) fn write(texture: &Texture) -> Result<Vec<u8>, WriteError> {
     attribute("screenWindowCenter", "v2f", &[0; 8]);
     attribute("screenWindowWidth", "float", &1f32.to_le_bytes());
     out.u8(0);
-    let component = if fits_half { 2 } else { 4 };
+    let component = if half { 2 } else { 4 };
     let row = width as usize * 4 * component;
     let mut at = out.at() + 8 * height as usize;
     for _ in 0..height {
         out.u64(at as u64);
         at += 8 + row;
     }
-    // Components of all texels, as bytes: one of the two is used.
-    let (half, single) = match fits_half {
-        true => (decode_rgba16f(info, bytes, width, height).map_err(|e| error(&e))?, Vec::new()),
-        false => (Vec::new(), decode_rgba32f(info, bytes, width, height).map_err(|e| error(&e))?),
-    };
-    let source = |c: usize| texture.swizzle[c];
-    for y in 0..height as usize {
+    for (y, line) in picture.data.chunks_exact(row.max(1)).enumerate() {
         out.u32(y as u32).u32(row as u32);
         for c in [3, 2, 1, 0] {
-            for x in 0..width as usize {
-                let i = y * width as usize + x;
-                let from = match source(c) {
-                    Source::Zero => None,
-                    Source::One => Some(4),
-                    s => Some(s as usize - Source::R as usize),
-                };
-                if fits_half {
-                    out.u16(from.map_or(0, |c| half[i].get(c).copied().unwrap_or(0x3C00)));
-                } else {
-                    out.put(&from.map_or(0.0, |c| single[i].get(c).copied().unwrap_or(1.0)).to_le_bytes());
-                }
+            for texel in line.chunks_exact(4 * component) {
+                out.put(&texel[c * component..][..component]);
             }
         }
     }

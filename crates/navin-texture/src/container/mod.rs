@@ -18,12 +18,14 @@ mod ktx2;
 mod ktx2_dfd;
 mod png;
 mod texture;
+mod verify;
 mod xtx;
 
 use thiserror::Error;
 
 use crate::swizzle::GobOrder;
 pub use texture::{Curve, Source, Surface, Texture, TextureError};
+pub use verify::{losses, verify};
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -61,7 +63,7 @@ pub enum Kind {
     Dds,
     /// Khronos texture, version 2.
     Ktx2,
-    /// One picture of 8 bits a component.
+    /// One picture of 8 or 16 bits a component.
     Png,
     /// One picture of half or single floats.
     Exr,

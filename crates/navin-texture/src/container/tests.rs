@@ -7,6 +7,8 @@ use crate::format::{Class, Format};
 use crate::fuzz;
 use crate::layout::{PackagedLayout, Target};
 
+mod other_tools;
+
 fn noise(n: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut out = Vec::with_capacity(n + 8);

@@ -289,18 +289,46 @@ impl Texture {
         let mut pixels = decode_rgba8(self.format, bytes, width, height)?;
         if swizzled && self.swizzle != Source::IDENTITY {
             for pixel in pixels.as_chunks_mut::<4>().0 {
-                let [r, g, b, a] = *pixel;
-                *pixel = self.swizzle.map(|source| match source {
-                    Source::Zero => 0,
-                    Source::One => 255,
-                    Source::R => r,
-                    Source::G => g,
-                    Source::B => b,
-                    Source::A => a,
-                });
+                *pixel = self.sourced(*pixel, 0, 255);
             }
         }
         Ok(pixels)
+    }
+
+    /// A texel as a shader reads it: each component from where the swizzle says.
+    pub(super) fn sourced<T: Copy>(&self, [r, g, b, a]: [T; 4], zero: T, one: T) -> [T; 4] {
+        self.swizzle.map(|source| match source {
+            Source::Zero => zero,
+            Source::One => one,
+            Source::R => r,
+            Source::G => g,
+            Source::B => b,
+            Source::A => a,
+        })
+    }
+
+    /// The only surface as a picture in another format's bytes, which `texels` makes of those of the slice.
+    pub(super) fn picture(
+        &self,
+        format: &'static FormatInfo,
+        texels: impl FnOnce(&[u8], u32, u32) -> Result<Vec<u8>, CodecError>,
+    ) -> Result<Self, TextureError> {
+        let (bytes, width, height) = self.slice(0, 0, 0)?;
+        let data = texels(bytes, width, height)?;
+        Ok(Self {
+            name: self.name.clone(),
+            format,
+            target: Target::D2,
+            width,
+            height,
+            depth: 1,
+            layers: 1,
+            levels: 1,
+            samples: 1,
+            swizzle: Source::IDENTITY,
+            packaged: None,
+            data,
+        })
     }
 
     /// Bytes of one slice, its width and height in texels (samples beside each other).

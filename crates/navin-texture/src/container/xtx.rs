@@ -3,10 +3,10 @@
 //! ```text
 //! header    "DFvN", header size, major and minor version
 //! blocks    "HBvN", header size, data size, data offset (from the block), type, two indices
-//!           type 2: a texture's description; type 3: the block-linear data of the one before; type 5: end
+//!           type 2: a texture's description; type 3: block-linear data; type 5: end
 //! ```
 //!
-//! The description has NVN's own target and format numbers. The structure is the one that open tools describe.
+//! The first data is that of the first description, and so on, in whatever order the blocks stand. The description has NVN's own target and format numbers. The structure is the one that open tools describe.
 
 use super::bntx::ReadError;
 use super::bytes::{File, Out};
@@ -35,9 +35,8 @@ pub(super) fn read(bytes: &[u8], order: GobOrder) -> Result<Vec<Texture>, FileEr
     file.magic(0, MAGIC)?;
     let mut at = u64::from(file.u32(4, "header size")?);
     file.slice(0, at.max(16), "header")?;
-    let mut textures = Vec::new();
-    let mut pending: Option<(Texture, u64)> = None;
-    let mut budget = file.len();
+    // Descriptions, and data with where it is: which belong together, only their order says.
+    let (mut textures, mut data) = (Vec::new(), Vec::new());
     while at < file.len() {
         file.magic(at, BLOCK_MAGIC)?;
         let header = u64::from(file.u32(at + 4, "block header size")?);
@@ -45,35 +44,46 @@ pub(super) fn read(bytes: &[u8], order: GobOrder) -> Result<Vec<Texture>, FileEr
         let offset = file.u64(at + 16, "block offset")?;
         let kind = file.u32(at + 24, "block type")?;
         let start = at.saturating_add(offset);
-        let data = file.slice(start, size, "a block")?;
+        let block = file.slice(start, size, "a block")?;
         match kind {
-            TEXTURE => {
-                if let Some((texture, at)) = pending.take() {
-                    return Err(FileError::at(at, format!("texture {:?} has no data block", texture.name)));
-                }
-                pending = Some((description(&file, start, size, textures.len())?, start));
-            }
-            DATA => {
-                let Some((texture, described)) = pending.take() else {
-                    return Err(FileError::at(at, "a data block without a description before it"));
-                };
-                textures.push(fill(texture, described, data, start, order, &mut budget)?);
-            }
+            TEXTURE => textures.push(description(&file, start, size, textures.len())?),
+            DATA => data.push((block, start)),
             END => break,
             _ => {}
         }
         // The next block lies behind this one, so that the walk ends.
-        let next = (start + size).max(at + header.max(BLOCK));
-        at = next;
+        at = (start + size).max(at + header.max(BLOCK));
     }
-    match pending {
-        Some((texture, at)) => Err(FileError::at(at, format!("texture {:?} has no data block", texture.name))),
-        None if textures.is_empty() => Err(FileError::at(16, "no texture in the file")),
-        None => Ok(textures),
+    if let Some((_, start)) = data.get(textures.len()) {
+        return Err(FileError::at(*start, "a data block without a description"));
     }
+    if textures.is_empty() {
+        return Err(FileError::at(16, "no texture in the file"));
+    }
+    let mut budget = file.len();
+    let mut filled = Vec::with_capacity(textures.len());
+    for (i, described) in textures.into_iter().enumerate() {
+        let Some((block, start)) = data.get(i) else {
+            let what = format!("texture {:?} has no data block", described.texture.name);
+            return Err(FileError::at(described.at, what));
+        };
+        filled.push(fill(described, block, *start, order, &mut budget)?);
+    }
+    Ok(filled)
 }
 
-fn description(file: &File, at: u64, size: u64, index: usize) -> Result<Texture, FileError> {
+/// A description.
+struct Described {
+    texture: Texture,
+    /// Where it stands.
+    at: u64,
+    /// Bytes from one layer to the next as stated; none where the description is too short to say.
+    layer_size: Option<u64>,
+    /// Bytes from a layer's start to its levels, as stated.
+    offsets: Vec<u64>,
+}
+
+fn description(file: &File, at: u64, size: u64, index: usize) -> Result<Described, FileError> {
     if size < 40 {
         return Err(FileError::at(at, format!("a description of {size} bytes, expected {DESCRIPTION}")));
     }
@@ -116,27 +126,37 @@ fn description(file: &File, at: u64, size: u64, index: usize) -> Result<Texture,
     {
         texture.packaged = Some(stated);
     }
-    Ok(texture)
+    let mut stated = Described { texture, at, layer_size: None, offsets: Vec::new() };
+    // A size of 0, and offsets of 0 behind the first, are places not filled in.
+    if size >= LAYOUT {
+        stated.layer_size = Some(u64::from(field(36, "slice size")?)).filter(|n| *n > 0);
+        for level in 0..stated.texture.levels.min(LEVELS as u32) {
+            stated.offsets.push(field(40 + 4 * u64::from(level), "level offset")?.into());
+        }
+    }
+    Ok(stated)
 }
 
 fn fill(
-    mut texture: Texture,
-    described: u64,
+    described: Described,
     data: &[u8],
     data_at: u64,
     order: GobOrder,
     budget: &mut u64,
 ) -> Result<Texture, FileError> {
-    let wrong = |e: super::TextureError| FileError::at(described, e.to_string());
+    let Described { mut texture, at, layer_size, offsets } = described;
+    let wrong = |e: super::TextureError| FileError::at(at, e.to_string());
     let layout = texture.check_sizes().map_err(wrong)?;
     let need: u64 = layout.levels.iter().map(|l| l.packed_bytes()).sum::<u64>() * u64::from(layout.layers);
-    *budget = budget.checked_sub(need).ok_or_else(|| {
-        FileError::at(described, format!("{need} bytes of texels, more than what is left of the file"))
-    })?;
+    *budget = budget
+        .checked_sub(need)
+        .ok_or_else(|| FileError::at(at, format!("{need} bytes of texels, more than what is left of the file")))?;
+    let layer_size = layer_size.unwrap_or(layout.layer_size);
     let block = File(data);
     texture
-        .fill_tiled(&layout, order, |layer, _, l| {
-            let start = layout.layer_size * u64::from(layer) + l.offset;
+        .fill_tiled(&layout, order, |layer, level, l| {
+            let stated = offsets.get(level as usize).copied().filter(|n| level == 0 || *n > 0);
+            let start = layer_size * u64::from(layer) + stated.unwrap_or(l.offset);
             block
                 .slice(start, l.size, "texels")
                 .map_err(|e| FileError { offset: e.offset.map(|at| at + data_at), ..e })
