@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use navin_texture::container::{self, TextureError};
+use navin_texture::container::{self, Curve, TextureError};
 use navin_texture::{FormatInfo, GobOrder, Kind, Target, Texture};
 use serde_json::json;
 
@@ -17,7 +17,12 @@ The kind of file is the output's extension, or --to. Blocks are kept as they are
 compressed formats can be read into every uncompressed one, but not made. PNG and EXR hold one picture: the first
 layer, largest level and first slice, unless --layer, --level and --slice say others. A file with several textures
 becomes several files where the kind holds one: OUT must be a folder then, or --texture chooses.
-Output .bin is raw block-linear data with a description in .json beside it, and can be read again.
+Output .bin is raw block-linear data with a description in .json beside it, and can be read again. - is standard input
+or output (with --to).
+
+--format between formats of numbers from 0 to 1 keeps the numbers as they are stored, sRGB or not: a picture stays the
+picture it is and only its name changes (--format rgba8_srgb for a PNG, whose numbers are on that curve). --keep-colour
+converts them instead, so that a shader reads the same values. Float formats always get the values that a shader reads.
 
 Examples:
   navin texture convert a.bntx a.dds
@@ -43,8 +48,12 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_parser = shape::format)]
     pub format: Option<&'static FormatInfo>,
 
-    /// Make levels: so many, or all without a number
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0")]
+    /// With --format: keep what a shader reads, not the stored numbers, where one of the formats is sRGB
+    #[arg(long, requires = "format")]
+    pub keep_colour: bool,
+
+    /// Make levels: so many (--mips=3), or all without a number
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub mips: Option<u32>,
 
     /// Only this layer, from 0 (a cube's faces are layers)
@@ -63,11 +72,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub texture: Option<String>,
 
-    /// Console generation of block-linear input: 1 or 2
-    #[arg(long, default_value = "1", value_name = "1|2", value_parser = super::generation)]
-    pub generation: GobOrder,
+    /// Console generation of block-linear input: 1 or 2 [default: what a description says, else 1]
+    #[arg(long, value_name = "1|2", value_parser = super::generation)]
+    pub generation: Option<GobOrder>,
 
-    /// Console generation of block-linear output [default: --generation]
+    /// Console generation of block-linear output [default: the input's]
     #[arg(long, value_name = "1|2", value_parser = super::generation)]
     pub out_generation: Option<GobOrder>,
 
@@ -192,7 +201,8 @@ fn convert_all(args: &Args) -> Result<Results, String> {
         })?;
         let into_folder = args.output.is_dir() || args.output.as_os_str().to_string_lossy().ends_with('/');
         let to = if into_folder {
-            args.output.join(args.input.file_stem().unwrap_or_default()).with_extension(kind.extension())
+            // (Names may have dots: hero.alb.bntx.)
+            args.output.join(format!("{}.{}", files::stem(&args.input), kind.extension()))
         } else {
             args.output.clone()
         };
@@ -241,9 +251,11 @@ fn outputs(args: &Args, found: &[PathBuf], kind: OutKind) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Converts one file; what was written.
+/// Converts one file; what was written. Everything is made, and compared if asked, before anything is written.
 fn convert(args: &Args, from: &Path, to: &Path, kind: OutKind, into_folder: bool) -> Result<Vec<Written>, String> {
-    let textures = choose(from, files::read(from, args.generation)?, args.texture.as_deref())?;
+    let files::Read { textures, order } = files::read(from, args.generation)?;
+    let order = args.out_generation.unwrap_or(order);
+    let textures = choose(from, textures, args.texture.as_deref())?;
     if textures.is_empty() {
         return Err(format!("{}: no textures in this file", from.display()));
     }
@@ -252,10 +264,15 @@ fn convert(args: &Args, from: &Path, to: &Path, kind: OutKind, into_folder: bool
         .map(|t| change(args, t, kind).map_err(|e| format!("{}: texture {:?}: {e}", from.display(), t.name)))
         .collect();
     let textures = textures?;
-    if textures.len() == 1 || kind.holds_several() {
-        return write(args, from, to, kind, &textures);
+    if let (OutKind::File(kind), false) = (kind, args.quiet) {
+        for loss in textures.iter().filter_map(|t| container::losses(kind, t)) {
+            complain(format!("{}: note: {loss}", to.display()));
+        }
     }
-    if !into_folder {
+    let mut made = Vec::new();
+    if textures.len() == 1 || kind.holds_several() {
+        made = make(args, from, to, kind, &textures, order)?;
+    } else if !into_folder {
         return Err(format!(
             "{}: {} textures ({}), and {} holds one: choose with --texture, or give a folder as output",
             from.display(),
@@ -263,18 +280,21 @@ fn convert(args: &Args, from: &Path, to: &Path, kind: OutKind, into_folder: bool
             names(&textures),
             kind.extension()
         ));
-    }
-    let mut written = Vec::new();
-    for (i, texture) in textures.iter().enumerate() {
-        let stem = to.file_stem().unwrap_or_default().to_string_lossy();
-        let mut name = format!("{stem}.{}", file_name(&texture.name));
-        if textures[..i].iter().any(|t| file_name(&t.name) == file_name(&texture.name)) {
-            name = format!("{name}.{i}");
+    } else {
+        let stem = files::stem(to);
+        for (i, texture) in textures.iter().enumerate() {
+            let mut name = format!("{stem}.{}", file_name(&texture.name));
+            if textures[..i].iter().any(|t| file_name(&t.name) == file_name(&texture.name)) {
+                name = format!("{name}.{i}");
+            }
+            let to = to.with_file_name(format!("{name}.{}", kind.extension()));
+            made.extend(make(args, from, &to, kind, std::slice::from_ref(texture), order)?);
         }
-        let to = to.with_file_name(format!("{name}.{}", kind.extension()));
-        written.extend(write(args, from, &to, kind, std::slice::from_ref(texture))?);
     }
-    Ok(written)
+    files::write_all(&made)?;
+    // (A description goes with its data.)
+    let written = made.into_iter().filter(|(path, _)| kind != OutKind::Raw || files::is_raw(path));
+    Ok(written.map(|(path, bytes)| Written { path, bytes: bytes.len() as u64 }).collect())
 }
 
 /// A texture's name as part of a file's: whatever could lead elsewhere becomes an underscore.
@@ -295,7 +315,8 @@ fn change(args: &Args, texture: &Texture, kind: OutKind) -> Result<Texture, Stri
         out = out.only_slice(slice).map_err(words)?;
     }
     if let Some(format) = args.format {
-        out = out.to_format(format).map_err(words)?;
+        let curve = if args.keep_colour { Curve::Convert } else { Curve::Keep };
+        out = out.to_format_with(format, curve).map_err(words)?;
     }
     if let Some(levels) = args.mips {
         out = out.with_mips((levels > 0).then_some(levels)).map_err(words)?;
@@ -310,21 +331,37 @@ fn words(e: TextureError) -> String {
     }
 }
 
-/// Makes the file in memory, compares it if asked, and puts it in place.
-fn write(args: &Args, from: &Path, to: &Path, kind: OutKind, textures: &[Texture]) -> Result<Vec<Written>, String> {
+/// Makes the file in memory, with the description of raw data, and compares it if asked.
+fn make(
+    args: &Args,
+    from: &Path,
+    to: &Path,
+    kind: OutKind,
+    textures: &[Texture],
+    order: GobOrder,
+) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let error = |what: &dyn std::fmt::Display| format!("{}: {}: {what}", from.display(), to.display());
-    let order = args.out_generation.unwrap_or(args.generation);
-    let bytes = match kind {
+    match kind {
         OutKind::File(kind) => {
-            let name = to.file_stem().unwrap_or_default().to_string_lossy();
+            let name = files::stem(to);
             let bytes = container::write(kind, textures, &name, order).map_err(|e| error(&e))?;
             if args.verify {
-                verify(kind, &bytes, textures, order).map_err(|e| error(&e))?;
+                container::verify(kind, &bytes, textures, order).map_err(|e| error(&e))?;
             }
-            bytes
+            Ok(vec![(to.to_owned(), bytes)])
         }
         OutKind::Raw => {
             let [texture] = textures else { return Err(error(&"raw data is one texture")) };
+            if files::is_stream(to) {
+                return Err(error(&"raw data has a description in a file beside it: give it a name"));
+            }
+            let description = Shape::path_beside(to);
+            if description.exists() && Shape::read(&description).is_err() {
+                return Err(error(&format!(
+                    "the description would replace {}, which is something else",
+                    description.display()
+                )));
+            }
             let shape = Shape::of(texture, order);
             let layout = texture.check().map_err(|e| error(&e))?;
             let bytes = texture.to_tiled(&layout, order).map_err(|e| error(&e))?;
@@ -332,30 +369,7 @@ fn write(args: &Args, from: &Path, to: &Path, kind: OutKind, textures: &[Texture
                 return Err(error(&"verification failed: other texels came back"));
             }
             let text = serde_json::to_string_pretty(&shape).map_err(|e| error(&e))? + "\n";
-            files::write(&Shape::path_beside(to), text.as_bytes())?;
-            bytes
-        }
-    };
-    files::write(to, &bytes)?;
-    Ok(vec![Written { path: to.to_owned(), bytes: bytes.len() as u64 }])
-}
-
-/// Reads a file that was just made and compares.
-fn verify(kind: Kind, bytes: &[u8], textures: &[Texture], order: GobOrder) -> Result<(), String> {
-    let back = container::read(bytes, order).map_err(|e| format!("verification failed: {e}"))?;
-    if back.len() != textures.len() {
-        return Err(format!("verification failed: {} textures came back of {}", back.len(), textures.len()));
-    }
-    for (back, texture) in back.iter().zip(textures) {
-        // Pictures hold colours, not the format's bytes.
-        let same = match kind {
-            Kind::Png => texture.rgba8(0, 0, 0, true).is_ok_and(|pixels| pixels == back.data),
-            Kind::Exr => (back.width, back.height) == (texture.width, texture.height),
-            _ => back.data == texture.data && back.levels == texture.levels && back.layers == texture.layers,
-        };
-        if !same {
-            return Err(format!("verification failed: texture {:?} came back with other texels", texture.name));
+            Ok(vec![(to.to_owned(), bytes), (description, text.into_bytes())])
         }
     }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Files in and out: errors that name the file, output that appears whole or not at all.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,21 +9,57 @@ use navin_texture::{GobOrder, Kind, Texture};
 
 use super::shape::Shape;
 
-/// Reads all textures of a file: one of the known kinds, or raw data with a description beside it. Textures of files
-/// without names get the file's.
-pub fn read(path: &Path, order: GobOrder) -> Result<Vec<Texture>, String> {
+/// A file's textures, and the console generation's order that block-linear data in it was taken to have.
+pub struct Read {
+    /// The textures; those of files without names have the file's.
+    pub textures: Vec<Texture>,
+    /// `--generation`, else what a raw file's description says, else the first.
+    pub order: GobOrder,
+}
+
+/// Reads all textures of a file: one of the known kinds, or raw data with a description beside it. `order` is what
+/// the command line says of the console generation, if anything.
+pub fn read(path: &Path, order: Option<GobOrder>) -> Result<Read, String> {
+    read_from(path, &read_bytes(path)?, order)
+}
+
+/// [`read`], of bytes that were read already.
+pub fn read_from(path: &Path, bytes: &[u8], order: Option<GobOrder>) -> Result<Read, String> {
     let name = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-    let bytes = std::fs::read(path).map_err(|e| name(&e))?;
-    let mut textures = if is_raw(path) {
-        vec![Shape::read_beside(path)?.untile(&bytes).map_err(|e| name(&e))?]
+    let (mut textures, order) = if is_raw(path) {
+        let mut shape = Shape::read_beside(path)?;
+        shape.generation = order.map_or(shape.generation, GobOrder::generation);
+        (vec![shape.untile(bytes).map_err(|e| name(&e))?], shape.order()?)
     } else {
-        container::read(&bytes, order).map_err(|e| name(&e))?
+        let order = order.unwrap_or(GobOrder::TegraX1);
+        (container::read(bytes, order).map_err(|e| name(&e))?, order)
     };
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = if is_stream(path) { "texture".into() } else { stem(path) };
     for texture in textures.iter_mut().filter(|t| t.name.is_empty()) {
-        texture.name = stem.clone().into_owned();
+        texture.name.clone_from(&stem);
     }
-    Ok(textures)
+    Ok(Read { textures, order })
+}
+
+/// A file's bytes, or standard input's for `-`.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = match is_stream(path) {
+        true => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        false => std::fs::read(path).map(|all| bytes = all),
+    };
+    read.map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(bytes)
+}
+
+/// Whether a path is standard input or output.
+pub fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A file's name without its last extension.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether a file is raw data with a description.
@@ -36,29 +72,69 @@ pub fn kind_of(path: &Path) -> Option<Kind> {
     Kind::from_extension(path.extension()?.to_str()?)
 }
 
-/// Writes a file whole or not at all: under another name beside it, renamed at the end.
+/// Writes a file whole or not at all. `-` is standard output.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    write_all(&[(path.to_owned(), bytes.to_vec())])
+}
+
+/// Writes several files, all or none: each under another name beside its own, and all are renamed when the last is
+/// whole.
+pub fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
+    let mut whole: Vec<(PathBuf, &Path)> = Vec::new();
+    let mut result = Ok(());
+    for (path, bytes) in files {
+        match write_beside(path, bytes) {
+            Ok(Some(temporary)) => whole.push((temporary, path)),
+            Ok(None) => {}
+            Err(e) => {
+                result = Err(e);
+                break;
+            }
+        }
+    }
+    for (temporary, path) in &whole {
+        if result.is_ok() {
+            result = std::fs::rename(temporary, path).map_err(|e| format!("{}: {e}", path.display()));
+        }
+        if result.is_err() {
+            // What is left of the attempt is of no use; that it could not be written is what is reported.
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+    result
+}
+
+/// Writes what is to become a file beside it; where. Nothing for standard output, which has it at once.
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<Option<PathBuf>, String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    if is_stream(path) {
+        let mut out = std::io::stdout().lock();
+        return out.write_all(bytes).and_then(|()| out.flush()).map(|()| None).map_err(|e| name(&e));
+    }
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
     let file = path.file_name().ok_or_else(|| name(&"not the name of a file"))?;
+    if path.is_dir() {
+        return Err(name(&"is a folder"));
+    }
     let mut temporary = std::ffi::OsString::from(".");
     temporary.push(file);
     temporary.push(format!(".{}-{}.part", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let temporary = path.with_file_name(temporary);
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    written.map_err(|e| {
-        // What is left of the attempt is of no use; that it could not be written is what is reported.
-        let _ = std::fs::remove_file(&temporary);
-        name(&e)
-    })
+    match std::fs::File::create(&temporary).and_then(|mut file| file.write_all(bytes)) {
+        Ok(()) => Ok(Some(temporary)),
+        Err(e) => {
+            // As above.
+            let _ = std::fs::remove_file(&temporary);
+            Err(name(&e))
+        }
+    }
 }
 
-/// All files of known kinds in a folder and the folders in it, sorted; links to folders are not followed.
+/// All files of known kinds in a folder and the folders in it, sorted, and raw data that has a description; links to
+/// folders are not followed.
 pub fn walk(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -70,6 +146,7 @@ pub fn walk(folder: &Path) -> Result<Vec<PathBuf>, String> {
             match entry.file_type().map_err(name)? {
                 kind if kind.is_dir() => folders.push(path),
                 _ if kind_of(&path).is_some() => found.push(path),
+                _ if is_raw(&path) && Shape::path_beside(&path).is_file() => found.push(path),
                 _ => {}
             }
         }

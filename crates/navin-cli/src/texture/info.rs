@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use navin_texture::{GobOrder, Kind, Layout, Storage, Texture};
 use serde_json::{Value, json};
 
+use super::shape::Shape;
 use super::{files, shape};
 use crate::{complain, exit};
 
@@ -15,7 +16,7 @@ use crate::{complain, exit};
 Columns: the texture's name, NVN format, kind, size of level 0 with layers, levels, height (x depth) of blocks in GOBs,
 and the bytes that NVN takes for it. --levels adds each level: texels, offset and size in the block-linear layer.")]
 pub struct Args {
-    /// Files to look into
+    /// Files, or folders with files, to look into; - is standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 
@@ -32,16 +33,29 @@ pub struct Args {
 pub fn run(args: &Args) -> u8 {
     let mut code = exit::OK;
     let mut all = Vec::new();
-    for path in &args.files {
-        // The order of bytes changes nothing that is shown.
-        match files::read(path, GobOrder::TegraX1) {
-            Ok(textures) if args.json => all.push(file_json(path, &textures)),
-            Ok(textures) => print!("{}", table(path, &textures, args.levels)),
-            Err(e) => {
-                complain(&e);
-                all.push(json!({"file": path, "error": e}));
-                code = exit::USAGE;
+    for given in &args.files {
+        let found = match given.is_dir() {
+            true => files::walk(given).and_then(|found| match found.is_empty() {
+                true => Err(format!("{}: no texture files in this folder", given.display())),
+                false => Ok(found),
+            }),
+            false => Ok(vec![given.clone()]),
+        };
+        for path in found.as_ref().unwrap_or(&Vec::new()) {
+            match look(path) {
+                Ok(seen) if args.json => all.push(file_json(path, &seen)),
+                Ok(seen) => print!("{}", table(path, &seen, args.levels)),
+                Err(e) => {
+                    complain(&e);
+                    all.push(json!({"file": path, "error": e}));
+                    code = exit::USAGE;
+                }
             }
+        }
+        if let Err(e) = found {
+            complain(&e);
+            all.push(json!({"file": given, "error": e}));
+            code = exit::USAGE;
         }
     }
     if args.json {
@@ -50,10 +64,33 @@ pub fn run(args: &Args) -> u8 {
     code
 }
 
-fn kind(path: &Path) -> &'static str {
-    let mut start = [0; 16];
-    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
-    Kind::detect(&start[..read.unwrap_or(0)]).map_or("raw", Kind::extension)
+/// What is in a file.
+struct Seen {
+    kind: &'static str,
+    textures: Vec<Texture>,
+    /// Raw data's own layout and flags: those of a description count.
+    raw: Option<(Layout, Vec<String>)>,
+}
+
+impl Seen {
+    fn layout(&self, texture: &Texture) -> Option<Layout> {
+        self.raw.as_ref().map(|(layout, _)| layout.clone()).or_else(|| texture.check().ok())
+    }
+}
+
+fn look(path: &Path) -> Result<Seen, String> {
+    let bytes = files::read_bytes(path)?;
+    let kind = Kind::detect(&bytes).filter(|_| !files::is_raw(path)).map_or("raw", Kind::extension);
+    // The order of bytes changes nothing that is shown.
+    let textures = files::read_from(path, &bytes, Some(GobOrder::TegraX1))?.textures;
+    let raw = match files::is_raw(path) {
+        true => {
+            let shape = Shape::read_beside(path)?;
+            Some((shape.layout()?, shape::flag_names(shape.input()?.flags)))
+        }
+        false => None,
+    };
+    Ok(Seen { kind, textures, raw })
 }
 
 /// Blocks of level 0 as `16` or `1x8`.
@@ -83,12 +120,15 @@ fn extent(t: &Texture) -> String {
     text
 }
 
-fn table(path: &Path, textures: &[Texture], levels: bool) -> String {
+fn table(path: &Path, seen: &Seen, levels: bool) -> String {
+    let textures = &seen.textures;
     let count = if textures.len() == 1 { "1 texture".into() } else { format!("{} textures", textures.len()) };
-    let mut out = format!("{}: {}, {count}\n", path.display(), kind(path));
+    let flags = seen.raw.as_ref().map(|(_, flags)| flags.join(", ")).filter(|f| !f.is_empty());
+    let flags = flags.map(|f| format!(", {f}")).unwrap_or_default();
+    let mut out = format!("{}: {}, {count}{flags}\n", path.display(), seen.kind);
     let mut rows = Vec::new();
     for t in textures {
-        let Ok(layout) = t.check() else { continue };
+        let Some(layout) = seen.layout(t) else { continue };
         rows.push((
             [
                 t.name.clone(),
@@ -174,8 +214,10 @@ pub fn layout_json(layout: &Layout) -> Value {
     out
 }
 
-fn file_json(path: &Path, textures: &[Texture]) -> Value {
-    let textures: Vec<Value> = textures
+fn file_json(path: &Path, seen: &Seen) -> Value {
+    let flags = seen.raw.as_ref().map(|(_, flags)| flags.clone()).unwrap_or_default();
+    let textures: Vec<Value> = seen
+        .textures
         .iter()
         .map(|t| {
             json!({
@@ -186,9 +228,10 @@ fn file_json(path: &Path, textures: &[Texture]) -> Value {
                 "width": t.width, "height": t.height, "depth": t.depth,
                 "layers": t.layers, "levels": t.levels, "samples": t.samples,
                 "swizzle": t.swizzle.iter().map(|s| s.letter()).collect::<String>(),
-                "layout": t.check().ok().as_ref().map(layout_json),
+                "flags": flags,
+                "layout": seen.layout(t).as_ref().map(layout_json),
             })
         })
         .collect();
-    json!({"file": path, "kind": kind(path), "textures": textures})
+    json!({"file": path, "kind": seen.kind, "textures": textures})
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use navin_texture::layout::PackagedLayout;
 use navin_texture::{
-    Format, FormatInfo, GobOrder, Layout, LayoutInput, Pitch, Region, Target, Texture, TextureFlags, untile,
+    Format, FormatInfo, GobOrder, Layout, LayoutInput, Pitch, Region, Storage, Target, Texture, TextureFlags, untile,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 pub struct Shape {
     /// A format's name.
     pub format: String,
-    /// A target's name.
-    #[serde(default = "two_dimensional")]
-    pub target: String,
+    /// A target's name; if not given, what the numbers say: 3d with slices, an array with layers, and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Texels of level 0.
     pub width: u32,
     /// Texels of level 0.
@@ -40,6 +40,9 @@ pub struct Shape {
     /// Slices a block is deep, if not the automatic number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_depth: Option<u32>,
+    /// GOBs to whole numbers of which a sparse texture's rows are padded, if not the tile's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tile_width: Option<u32>,
     /// Flags of NVN: `linear`, `linear_render_target`, `sparse`, `minimal_layout`, `compressible`, `video_decode`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
@@ -55,17 +58,13 @@ fn one() -> u32 {
     1
 }
 
-fn two_dimensional() -> String {
-    "2d".into()
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
 /// Names of targets as they are written on the command line.
-const TARGETS: [(&str, Target); 10] = [
+const TARGETS: [(&str, Target); 11] = [
     ("1d", Target::D1),
     ("2d", Target::D2),
     ("3d", Target::D3),
@@ -76,11 +75,12 @@ const TARGETS: [(&str, Target); 10] = [
     ("rectangle", Target::Rectangle),
     ("cube", Target::Cube),
     ("cube-array", Target::CubeArray),
+    ("buffer", Target::Buffer),
 ];
 
 /// A target's name.
 pub fn target_name(target: Target) -> &'static str {
-    TARGETS.iter().find(|(_, t)| *t == target).map_or("buffer", |(name, _)| name)
+    TARGETS.iter().find(|(_, t)| *t == target).map_or("2d", |(name, _)| name)
 }
 
 fn flag(name: &str) -> Option<TextureFlags> {
@@ -111,6 +111,37 @@ fn log2(what: &str, n: u32) -> Result<u8, String> {
     }
 }
 
+/// Flags by their names, as descriptions have them.
+pub fn flag_names(flags: TextureFlags) -> Vec<String> {
+    ["linear", "linear_render_target", "sparse", "minimal_layout", "compressible", "video_decode"]
+        .into_iter()
+        .filter(|name| flag(name).is_some_and(|one| flags.contains(one)))
+        .map(String::from)
+        .collect()
+}
+
+impl Default for Shape {
+    /// Nothing but the usual values: the format is empty and there are no texels.
+    fn default() -> Self {
+        Self {
+            format: String::new(),
+            target: None,
+            width: 0,
+            height: 1,
+            depth: 1,
+            layers: 1,
+            levels: 1,
+            samples: 1,
+            block_height: None,
+            block_depth: None,
+            tile_width: None,
+            flags: Vec::new(),
+            stride: 0,
+            generation: 1,
+        }
+    }
+}
+
 impl Shape {
     /// The description's path for a raw file.
     pub fn path_beside(path: &Path) -> PathBuf {
@@ -134,7 +165,7 @@ impl Shape {
     pub fn of(texture: &Texture, order: GobOrder) -> Self {
         Self {
             format: texture.format.short_name().into(),
-            target: target_name(texture.target).into(),
+            target: Some(target_name(texture.target).into()),
             width: texture.width,
             height: texture.height,
             depth: texture.depth,
@@ -142,10 +173,9 @@ impl Shape {
             levels: texture.levels,
             samples: texture.samples,
             block_height: texture.packaged.map(|p| 1 << p.block_height_log2),
-            block_depth: texture.packaged.map(|p| 1 << p.block_depth_log2),
-            flags: Vec::new(),
-            stride: 0,
+            block_depth: texture.packaged.filter(|_| texture.target == Target::D3).map(|p| 1 << p.block_depth_log2),
             generation: order.generation(),
+            ..Self::default()
         }
     }
 
@@ -154,42 +184,102 @@ impl Shape {
         GobOrder::from_generation(self.generation).ok_or_else(|| format!("generation {}: give 1 or 2", self.generation))
     }
 
+    /// The target: what is given, else what the numbers say.
+    fn target(&self) -> Result<Target, String> {
+        let Some(name) = &self.target else {
+            return Ok(match (self.depth > 1, self.samples > 1, self.layers > 1) {
+                (true, ..) => Target::D3,
+                (_, true, false) => Target::D2Multisample,
+                (_, true, true) => Target::D2MultisampleArray,
+                (_, false, true) => Target::D2Array,
+                (_, false, false) => Target::D2,
+            });
+        };
+        TARGETS.iter().find(|(known, _)| known == name).map(|(_, t)| *t).ok_or_else(|| {
+            let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
+            format!("target {name:?}: give one of {}", names.join(", "))
+        })
+    }
+
+    /// Refuses numbers that the target or the flags make nothing of.
+    fn check(&self, target: Target, flags: TextureFlags) -> Result<(), String> {
+        let name = target_name(target);
+        let one_dimensional = matches!(target, Target::D1 | Target::D1Array | Target::Buffer);
+        let wrong = match target {
+            _ if self.depth > 1 && target != Target::D3 => format!("{} slices", self.depth),
+            _ if self.height > 1 && one_dimensional => format!("{} rows", self.height),
+            _ if self.samples > 1 && !target.is_multisample() => format!("{} samples", self.samples),
+            Target::Cube if ![1, 6].contains(&self.layers) => format!("{} layers", self.layers),
+            Target::CubeArray if !self.layers.is_multiple_of(6) => {
+                return Err(format!("{} layers, which are no whole cubes: six for each", self.layers));
+            }
+            Target::Cube | Target::CubeArray => String::new(),
+            _ if self.layers > 1 && !target.is_layered() => format!("{} layers", self.layers),
+            Target::Rectangle | Target::Buffer | Target::D2Multisample | Target::D2MultisampleArray
+                if self.levels > 1 =>
+            {
+                format!("{} levels", self.levels)
+            }
+            _ => String::new(),
+        };
+        if !wrong.is_empty() {
+            return Err(format!("{wrong} are nothing that target {name} has; give another target, or none"));
+        }
+        let rows = flags.is_linear() || target == Target::Buffer;
+        let blocks = [self.block_height, self.block_depth, self.tile_width];
+        match () {
+            () if rows && self.levels > 1 => Err(format!("{} levels: linear textures have one", self.levels)),
+            () if rows && blocks.iter().any(Option::is_some) => Err("linear textures have no blocks".into()),
+            () if !flags.is_linear() && self.stride > 0 => {
+                Err(format!("a stride of {} bytes counts for flag linear or linear_render_target", self.stride))
+            }
+            () if self.block_depth.is_some_and(|d| d > 1) && target != Target::D3 => {
+                Err(format!("blocks of {} slices in target {name}, which has one", self.block_depth.unwrap_or(1)))
+            }
+            () => Ok(()),
+        }
+    }
+
     /// What the layout follows from.
     pub fn input(&self) -> Result<LayoutInput, String> {
-        let target = TARGETS.iter().find(|(name, _)| *name == self.target).map(|(_, t)| *t).ok_or_else(|| {
-            let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-            format!("target {:?}: give one of {}", self.target, names.join(", "))
-        })?;
+        let target = self.target()?;
         let mut flags = TextureFlags::empty();
         for name in &self.flags {
             flags |= flag(name).ok_or_else(|| format!("no flag is called {name:?}"))?;
         }
-        let packaged = match (self.block_height, self.block_depth) {
-            (None, None) => None,
-            (height, depth) => Some(PackagedLayout {
-                block_height_log2: log2("block height", height.unwrap_or(1))?,
-                block_depth_log2: log2("block depth", depth.unwrap_or(1))?,
-                tile_width_log2: 0,
-            }),
-        };
-        let layers = match target {
-            Target::Cube => 6,
-            t if t.is_layered() => self.layers,
-            _ => 1,
-        };
-        Ok(LayoutInput {
+        self.check(target, flags)?;
+        let mut input = LayoutInput {
             target,
             format: format(&self.format)?,
             width: self.width,
             height: self.height,
-            depth: if target == Target::D3 { self.depth } else { 1 },
-            layers,
+            depth: self.depth,
+            layers: if target == Target::Cube { 6 } else { self.layers },
             levels: self.levels,
             samples: self.samples,
             flags,
             stride: self.stride,
-            packaged,
-        })
+            packaged: None,
+        };
+        if self.block_height.is_some() || self.block_depth.is_some() || self.tile_width.is_some() {
+            // What is not given is as NVN chooses.
+            let automatic = LayoutInput { flags: flags - TextureFlags::MINIMAL_LAYOUT, ..input };
+            let automatic = Layout::new(&automatic).map_err(|e| e.to_string())?;
+            let (height, depth) = match automatic.levels.first().map(|l| l.storage) {
+                Some(Storage::BlockLinear { block_height_log2, block_depth_log2, .. }) => {
+                    (block_height_log2, block_depth_log2)
+                }
+                _ => (0, 0),
+            };
+            let tile = automatic.sparse.map_or(0, |_| 7 - height - depth);
+            let given = |what, n: Option<u32>, else_| n.map_or(Ok(else_), |n| log2(what, n));
+            input.packaged = Some(PackagedLayout {
+                block_height_log2: given("block height", self.block_height, height)?,
+                block_depth_log2: given("block depth", self.block_depth, depth)?,
+                tile_width_log2: given("tile width", self.tile_width, tile)?,
+            });
+        }
+        Ok(input)
     }
 
     /// The layout.

@@ -3,30 +3,38 @@
 //! A row a layer (or a slice of a 3D texture), a column a level; large levels are made smaller by picking texels.
 //! Transparency shows a chequered ground. Signed formats are shown with 0 as middle grey.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use navin_texture::codec::decode_rgba32f;
 use navin_texture::{Class, GobOrder, Texture};
 
-use super::{convert, files};
+use super::{batch, convert, files};
 use crate::{complain, exit};
 
 /// What `navin texture view` takes.
 #[derive(clap::Args)]
 pub struct Args {
-    /// File to look into
+    /// File, or folder with files, to look into; - is standard input
     pub input: PathBuf,
 
-    /// PNG to write
+    /// PNG to write; of a folder, the folder for one of each file
     pub output: PathBuf,
 
     /// Which texture of a file with several: its name or its number, from 0 [default: all, one below the other]
     #[arg(long, value_name = "NAME")]
     pub texture: Option<String>,
 
-    /// Console generation of the file: 1 or 2
-    #[arg(long, default_value = "1", value_name = "1|2", value_parser = super::generation)]
-    pub generation: GobOrder,
+    /// Only this layer, from 0
+    #[arg(long, value_name = "N")]
+    pub layer: Option<u32>,
+
+    /// Only this slice of 3D textures, from 0
+    #[arg(long, value_name = "N")]
+    pub slice: Option<u32>,
+
+    /// Console generation of the file: 1 or 2 [default: what a description says, else 1]
+    #[arg(long, value_name = "1|2", value_parser = super::generation)]
+    pub generation: Option<GobOrder>,
 
     /// Largest side of a cell in pixels
     #[arg(long, default_value_t = 256, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(8..=4096))]
@@ -43,13 +51,34 @@ const MOST: u32 = 16_384;
 
 /// Runs; the exit code of the program.
 pub fn run(args: &Args) -> u8 {
-    match sheet(args) {
-        Ok(()) => exit::OK,
-        Err(e) => {
-            complain(e);
-            exit::USAGE
-        }
+    let results = match sheets(args) {
+        Ok(results) => results,
+        Err(e) => vec![Err(e)],
+    };
+    let mut code = exit::OK;
+    for e in results.into_iter().filter_map(Result::err) {
+        complain(e);
+        code = exit::USAGE;
     }
+    code
+}
+
+/// A sheet of a file, or of each in a folder.
+fn sheets(args: &Args) -> Result<Vec<Result<(), String>>, String> {
+    if !args.input.is_dir() {
+        return Ok(vec![sheet(args, &args.input).and_then(|png| files::write(&args.output, &png))]);
+    }
+    let found = files::walk(&args.input)?;
+    if found.is_empty() {
+        return Err(format!("{}: no texture files in this folder", args.input.display()));
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(batch::each(&found, threads, false, |path| {
+        // The whole name, so that hero.bntx and hero.dds are two sheets.
+        let mut name = path.strip_prefix(&args.input).unwrap_or(path).as_os_str().to_owned();
+        name.push(".png");
+        files::write(&args.output.join(name), &sheet(args, path)?)
+    }))
 }
 
 /// A surface made small: its place on the sheet and its pixels.
@@ -61,38 +90,57 @@ struct Cell {
     pixels: Vec<[u8; 4]>,
 }
 
-fn sheet(args: &Args) -> Result<(), String> {
-    let textures = files::read(&args.input, args.generation)?;
-    let textures = convert::choose(&args.input, textures, args.texture.as_deref())?;
+/// Of `n` things all, or the one asked for.
+fn chosen(asked: Option<u32>, n: u32) -> std::ops::Range<u32> {
+    asked.map_or(0..n, |i| i.min(n)..n.min(i.saturating_add(1)))
+}
+
+/// The PNG of a file's textures.
+fn sheet(args: &Args, input: &Path) -> Result<Vec<u8>, String> {
+    let textures = files::read(input, args.generation)?.textures;
+    let textures = convert::choose(input, textures, args.texture.as_deref())?;
     let mut cells = Vec::new();
-    let (mut width, mut y) = (0, GAP);
+    // Rows lie below each other; what would be lower than the sheet may be begins another column of rows.
+    let (mut left, mut width, mut height, mut y) = (0, 0, GAP, GAP);
     for texture in &textures {
-        let error = |e: navin_texture::container::TextureError| format!("{}: {e}", args.input.display());
-        for layer in 0..texture.layers {
-            for slice in 0..texture.depth {
-                let (mut x, mut tallest) = (GAP, 0);
+        let error = |e: navin_texture::container::TextureError| format!("{}: {e}", input.display());
+        for layer in chosen(args.layer, texture.layers) {
+            for slice in chosen(args.slice, texture.depth) {
+                let (mut x, mut tallest, first) = (GAP, 0, cells.len());
                 for level in 0..texture.levels {
                     let surface = texture.surface(layer, level).map_err(error)?;
                     if slice >= surface.level.slices {
                         continue;
                     }
-                    let cell = cell(texture, layer, level, slice, args, (x, y)).map_err(error)?;
+                    let cell = cell(texture, layer, level, slice, args, (left + x, y)).map_err(error)?;
                     x += cell.width + GAP;
                     tallest = tallest.max(cell.height);
                     cells.push(cell);
                 }
-                width = width.max(x);
+                if y + tallest + GAP > MOST {
+                    let new_left = width;
+                    for cell in &mut cells[first..] {
+                        (cell.x, cell.y) = (cell.x - left + new_left, GAP);
+                    }
+                    (left, y) = (new_left, GAP);
+                }
+                width = width.max(left + x);
                 y += tallest + GAP;
-                if y > MOST {
+                height = height.max(y);
+                if width > MOST || height > MOST {
                     return Err(format!(
-                        "{}: the sheet would be more than {MOST} pixels high; choose with --texture or a smaller --cell",
-                        args.input.display()
+                        "{}: the sheet would be more than {MOST} pixels a side; choose with --texture, --layer or \
+                         --slice, or a smaller --cell",
+                        input.display()
                     ));
                 }
             }
         }
     }
-    let mut pixels = [40u8, 42, 48, 255].repeat((width * y) as usize);
+    if cells.is_empty() {
+        return Err(format!("{}: nothing to show: there is no such layer or slice", input.display()));
+    }
+    let mut pixels = [40u8, 42, 48, 255].repeat(width as usize * height as usize);
     for cell in &cells {
         for (row, line) in cell.pixels.chunks_exact(cell.width as usize).enumerate() {
             let at = ((cell.y as usize + row) * width as usize + cell.x as usize) * 4;
@@ -100,8 +148,8 @@ fn sheet(args: &Args) -> Result<(), String> {
         }
     }
     let mut file = Vec::new();
-    navin_texture::image::write_png(&mut file, width, y, &pixels).map_err(|e| e.to_string())?;
-    files::write(&args.output, &file)
+    navin_texture::image::write_png(&mut file, width, height, &pixels).map_err(|e| e.to_string())?;
+    Ok(file)
 }
 
 fn cell(
