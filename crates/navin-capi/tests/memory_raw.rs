@@ -96,9 +96,73 @@ fn whole_import_of_a_large_pool(guest: &Guest, program: *mut NVNprogram) {
     pool.end();
 }
 
+/// B122: a pool that is more than one import may hold (2 GB on some devices) is imported in pieces for raw pointers, and
+/// binds find it where they did.
+fn a_pool_larger_than_an_import(guest: &Guest, program: *mut NVNprogram) {
+    const MB: usize = 1 << 20;
+    if mirrored() {
+        return;
+    }
+    let buffers = counter("memory.buffers");
+    let bytes = 2600 * MB;
+    let pool = guest.pool_at(map_anonymous(bytes), bytes, CACHED).unwrap();
+    let faults = navin_abi::fault::count();
+    pool.write(64, &[9, 8, 7, 6]);
+    assert_eq!(guest.gpu_bytes(pool.address() + 64, 4), [9, 8, 7, 6], "before the table has it");
+    let places = [0, 1500 * MB, 1792 * MB - 4, 1792 * MB, 2048 * MB - 4, 2048 * MB, bytes - 4];
+    for (n, at) in places.into_iter().enumerate() {
+        pool.write(at, &[n as u8 + 1; 4]);
+        assert_eq!(load(guest, program, pool.address() + at as u64), [n as u8 + 1; 4], "{at:#x}");
+        assert_eq!(guest.gpu_bytes(pool.address() + at as u64, 4), [n as u8 + 1; 4], "{at:#x}");
+    }
+    // Through a virtual pool, over the border of two imports.
+    let sparse = guest.virtual_pool(64 * MB);
+    assert!(guest.map(&sparse, &[map_from(&pool, 1792 * MB - 16 * MB, 0, 32 * MB)]));
+    for (at, expected) in [(16 * MB - 4, 3), (16 * MB, 4)] {
+        assert_eq!(load(guest, program, sparse.address() + at as u64), [expected; 4], "{at:#x}");
+    }
+    assert_eq!(navin_abi::fault::count(), faults, "nothing is refused");
+    sparse.end();
+    pool.end();
+    assert_eq!(counter("memory.buffers"), buffers);
+}
+
+/// B111, B113: work in flight reaches pages through the table, of a virtual pool and after they were unmapped, so their
+/// pool is in use until it has ended; afterwards nothing in the table leads there.
+fn pools_go_under_raw_pointers(guest: &Guest, program: *mut NVNprogram) {
+    for (memory, unmapped) in [(Memory::Private, true), (Memory::Private, false), (Memory::Navin, true)] {
+        let sparse = guest.virtual_pool(1 << 20);
+        let physical = guest.pool(memory, 1 << 16, PHYSICAL);
+        physical.write(0, &[0x5A; 4096]);
+        assert!(guest.map(&sparse, &[map_from(&physical, 0, 4096, 4096)]));
+        let from = sparse.address() + 4096;
+        let block = SCRATCH + 4096;
+        guest.own.write(SCRATCH, &[0xEE; 4]);
+        guest.own.write(block, &from.to_le_bytes());
+        guest.own.write(block + 8, &(guest.own.address() + SCRATCH as u64).to_le_bytes());
+        // SAFETY: live objects.
+        guest.submit_slowly(|c| unsafe {
+            nvnCommandBufferBindProgram(c, program, NVNshaderStageBits::COMPUTE_BIT);
+            let uniforms = guest.own.address() + block as u64;
+            nvnCommandBufferBindUniformBuffer(c, NVNshaderStage::COMPUTE, 0, uniforms, 256);
+            nvnCommandBufferDispatchCompute(c, 1, 1, 1);
+        });
+        if unmapped {
+            assert!(guest.map(&sparse, &[unmap(4096, 4096)]));
+        }
+        physical.end();
+        if !mirrored() {
+            assert_eq!(guest.own.read(SCRATCH, 4), [0x5A; 4], "{memory:?}: Finalize came back before it had ended");
+        }
+        guest.finish();
+        assert_eq!(load(guest, program, from), [0; 4], "{memory:?}, {unmapped}");
+        sparse.end();
+    }
+}
+
 /// One test: before the first such program nothing is in the table, which another test here would change.
 #[test]
-fn b642_b113_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
+fn b642_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
     let _alone = alone();
     let guest = Guest::new();
     let memory = storage::<u8>(1001 * 4096);
@@ -155,6 +219,8 @@ fn b642_b113_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
     physical.end();
     let with = counter("memory.in_page_table");
     whole_import_of_a_large_pool(&guest, program);
+    a_pool_larger_than_an_import(&guest, program);
+    pools_go_under_raw_pointers(&guest, program);
     pools.into_iter().for_each(Pool::end);
     assert_eq!(counter("memory.in_page_table"), with - 11, "finalized pools leave it");
     assert_eq!(load(&guest, program, base), [0; 4]);

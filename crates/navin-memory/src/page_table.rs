@@ -132,20 +132,37 @@ impl PageTable {
         device: u64,
         writes: &mut Vec<PageWrite>,
     ) -> Result<bool, PageError> {
+        self.publish_pieces(pool, range, &[(range.size, device)], writes)
+    }
+
+    /// As [`publish`](Self::publish), for a pool that is more than one import may hold: bytes (whole big pages, but for
+    /// the last piece's) and device address of each piece, one behind the other.
+    ///
+    /// # Errors
+    /// As for [`publish`](Self::publish).
+    pub fn publish_pieces(
+        &mut self,
+        pool: PoolId,
+        range: GpuRange,
+        pieces: &[(u64, u64)],
+        writes: &mut Vec<PageWrite>,
+    ) -> Result<bool, PageError> {
         if self.pools.contains_key(&pool) {
             return Ok(false);
         }
         check(range)?;
-        if device == 0 || !device.is_multiple_of(DEVICE_ALIGNMENT) {
+        let bad = |device: &u64| *device == 0 || !device.is_multiple_of(DEVICE_ALIGNMENT);
+        if let Some(device) = pieces.iter().map(|(_, device)| *device).find(bad) {
             return Err(PageError::Device { device });
         }
-        write(range.start, padded(range.size), [(range.size, device)], writes);
+        write(range.start, padded(range.size), pieces.iter().copied(), writes);
         self.pools.insert(pool, range);
         Ok(true)
     }
 
-    /// Puts a virtual pool into the table; `device` gives the device address of a physical pool's first byte, `None`
-    /// where the GPU does not reach it. As [`publish`](Self::publish) otherwise.
+    /// Puts a virtual pool into the table; `device` gives the device address of a byte of a physical pool and how many
+    /// bytes lie side by side from there on (whole 4 KB pages), `None` where the GPU does not reach it. As
+    /// [`publish`](Self::publish) otherwise.
     ///
     /// # Errors
     /// As for [`publish`](Self::publish).
@@ -153,7 +170,7 @@ impl PageTable {
         &mut self,
         pool: &VirtualPool,
         range: GpuRange,
-        device: impl Fn(PoolId) -> Option<u64>,
+        device: impl Fn(PoolId, u64) -> Option<(u64, u64)>,
         writes: &mut Vec<PageWrite>,
     ) -> Result<bool, PageError> {
         if self.pools.contains_key(&pool.id()) {
@@ -186,15 +203,24 @@ impl PageTable {
         &self,
         pool: &VirtualPool,
         changed: Range<u64>,
-        device: impl Fn(PoolId) -> Option<u64>,
+        device: impl Fn(PoolId, u64) -> Option<(u64, u64)>,
         writes: &mut Vec<PageWrite>,
     ) {
         let Some(range) = self.pools.get(&pool.id()) else { return };
         let start = changed.start - changed.start % BIG_PAGE;
         let size = padded(changed.end.min(range.size).saturating_sub(start));
-        let spans = pool.spans(start, size).map(|span| {
-            let memory = span.source.and_then(|(physical, offset)| Some(device(physical)? + offset));
-            (span.size, memory.filter(|memory| memory.is_multiple_of(DEVICE_ALIGNMENT)).unwrap_or(0))
+        let device = &device;
+        let spans = pool.spans(start, size).flat_map(|span| {
+            let mut done = 0;
+            std::iter::from_fn(move || {
+                let left = span.size.checked_sub(done).filter(|left| *left > 0)?;
+                let memory = span.source.and_then(|(physical, offset)| device(physical, offset + done));
+                let memory = memory.filter(|(at, bytes)| at.is_multiple_of(DEVICE_ALIGNMENT) && *bytes >= SMALL_PAGE);
+                let (at, bytes) = memory.unwrap_or((0, left));
+                let bytes = (bytes - bytes % SMALL_PAGE).min(left);
+                done += bytes;
+                Some((bytes, at))
+            })
         });
         write(range.start + start, size, spans, writes);
     }

@@ -167,7 +167,7 @@ fn b109_a_big_page_whose_small_pages_are_side_by_side_is_one_entry() {
     let space = AddressSpace::new();
     let pool = Arc::new(VirtualPool::new(PoolId(1), 64 << 30, SMALL_PAGE, 0));
     let range = space.allocate_virtual(&pool).unwrap();
-    let devices = |id| Some(device(id));
+    let devices = |id, offset| Some((device(id) + offset, u64::MAX));
     assert_eq!(table.publish_virtual(&pool, range, devices, &mut writes), Ok(true));
     assert_eq!(writes.len(), 0, "64 GB with nothing mapped need no leaf");
     let mut change = |first, count, physical, image: &mut Image| {
@@ -189,10 +189,18 @@ fn b109_a_big_page_whose_small_pages_are_side_by_side_is_one_entry() {
     assert_eq!((image.splits(), image.mapped()), (0, 2));
     // A physical pool that the GPU does not reach reads 0.
     for changed in map(&pool, 0, 16, Some((PoolId(3), 0))) {
-        table.update(&pool, changed, |_| None, &mut writes);
+        table.update(&pool, changed, |_, _| None, &mut writes);
     }
     image.carry_out(&mut writes);
     assert_eq!(image.walk(page(0)), None);
+}
+
+/// Bytes of an import of a pool that is more than one may hold (B122).
+const PIECE: u64 = 3 * BIG_PAGE;
+
+/// Device address of a byte of such a pool, whose imports lie apart.
+fn in_pieces(pool: PoolId, offset: u64) -> u64 {
+    device(pool) + offset + offset / PIECE * SMALL_PAGE
 }
 
 #[derive(Clone, Debug)]
@@ -219,7 +227,7 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Pools come and go and are mapped. For addresses near every pool that ever was, the walk gives what the
+    /// Pools, imported in pieces (B122), come and go and are mapped. For addresses near every pool that ever was, the walk gives what the
     /// address space says when the pool is published, and the zero page otherwise.
     #[test]
     fn the_walk_equals_the_address_space(ops in prop::collection::vec(op(), 1..40)) {
@@ -228,7 +236,7 @@ proptest! {
         let (mut table, mut image, mut writes) = (PageTable::new(), Image::default(), Vec::new());
         let mut alive: Vec<(PoolId, GpuRange, Option<Arc<VirtualPool>>)> = Vec::new();
         let mut ever: Vec<GpuRange> = Vec::new();
-        let devices = |id: PoolId| Some(device(id));
+        let devices = |id: PoolId, offset| Some((in_pieces(id, offset), PIECE - offset % PIECE));
         for (id, op) in (1..).map(PoolId).zip(ops) {
             let mut publish = None;
             match op {
@@ -266,7 +274,12 @@ proptest! {
             if let Some(which) = publish {
                 let (id, range, pool) = &alive[which];
                 match pool {
-                    None => table.publish(*id, *range, device(*id), &mut writes).unwrap(),
+                    None => {
+                        let pieces = (0..range.size.div_ceil(PIECE)).map(|n| n * PIECE);
+                        let pieces: Vec<_> =
+                            pieces.map(|at| (PIECE.min(range.size - at), in_pieces(*id, at))).collect();
+                        table.publish_pieces(*id, *range, &pieces, &mut writes).unwrap()
+                    }
                     Some(pool) => table.publish_virtual(pool, *range, devices, &mut writes).unwrap(),
                 };
             }
@@ -277,7 +290,7 @@ proptest! {
                     let address = range.start + page * SMALL_PAGE + 0xFFF;
                     let published = alive.iter().any(|(id, range, _)| range.contains(address) && table.contains(*id));
                     let memory = reader.lookup(address, 1).filter(|_| published);
-                    prop_assert_eq!(image.walk(address), memory.map(|m| device(m.pool) + m.offset));
+                    prop_assert_eq!(image.walk(address), memory.map(|m| in_pieces(m.pool, m.offset)));
                 }
             }
         }

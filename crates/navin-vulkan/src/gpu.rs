@@ -235,10 +235,11 @@ impl Gpu {
         }
     }
 
-    fn destroy(&self, garbage: Garbage) {
+    /// Destroys what [`Retire`] has released, or whose owner vouches for it.
+    pub(crate) fn destroy(&self, garbage: Garbage) {
         let device = &self.device;
         // SAFETY: handles in `Garbage` have lost their owner, and `Retire` releases them only when every encoder
-        // that could have recorded them has completed.
+        // that could have recorded them has completed; `PoolBuffer::end` has its caller's promise of the same.
         unsafe {
             match garbage {
                 Garbage::Buffer(buffer, allocation) => {

@@ -55,7 +55,7 @@ pub use image::{Image, ImageDesc, ImageError, View, ViewDesc};
 pub use import::probe::{ImportProbe, Outcome as ProbeOutcome, ProtectionProbe};
 pub use import::{
     Backing, CHUNK_STRIDE, CHUNKED_FROM, ChunkedImport, DeviceLocalChoice, ImportChoice, ImportError, PoolAccess,
-    PoolBuffer, PoolStorage, StorageKind, UNKNOWN_LENGTH, WriteBack,
+    PoolBuffer, PoolStorage, Refusals, StorageKind, UNKNOWN_LENGTH, WriteBack,
 };
 pub use layout::{CONSTANT_BANKS, STORAGE_SLOTS};
 pub use memory::{Buffer, MemoryError, MemoryKind, TexelView};

@@ -32,6 +32,8 @@ use crate::status::Run;
 
 /// How long the submit thread sleeps while a queue waits for an event that guest code may write without a call.
 const EVENT_POLL: Duration = Duration::from_micros(200);
+/// How long who waits for the submit thread sleeps at a time: a suspend is noticed within it.
+const SETTLE_LOOK: Duration = Duration::from_millis(20);
 /// How long a suspend waits for what the GPU has begun.
 const SUSPEND_WAIT: Duration = Duration::from_secs(5);
 
@@ -58,6 +60,8 @@ pub(crate) struct Driver {
     jobs: mpsc::Sender<Job>,
     /// Jobs for when everything up to a submission has been replayed; submissions ascend.
     later: Mutex<VecDeque<(u64, Job)>>,
+    /// Who waits for everything up to a submission to be replayed, but for what is parked.
+    settling: Mutex<Vec<(u64, mpsc::SyncSender<()>)>>,
 }
 
 /// Something that only the submit thread may do, in order with the work it has replayed.
@@ -163,6 +167,7 @@ fn start() -> Result<&'static Driver, String> {
         slots_wait: AtomicBool::new(false),
         jobs,
         later: Mutex::default(),
+        settling: Mutex::default(),
     }));
     driver.run.device(&driver.context.report().device);
     driver.run.set_counters(|| driver.counters_json());
@@ -222,6 +227,33 @@ impl Driver {
         later.pop_front().map(|(_, job)| job)
     }
 
+    /// Waits until everything that was submitted before this call has been replayed, but for what a queue is parked
+    /// before (B229): none of it finds what is mapped from here on. While suspended nothing is replayed, and nothing is
+    /// waited for.
+    pub(crate) fn settle(&self) {
+        let newest = self.scheduler.arrivals();
+        if self.scheduler.replayed() >= newest {
+            return;
+        }
+        let (tell, told) = mpsc::sync_channel(1);
+        self.settling.lock().push((newest, tell));
+        self.scheduler.poke();
+        while !self.scheduler.suspended() {
+            match told.recv_timeout(SETTLE_LOOK) {
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Of submissions up to `newest` everything has been replayed that nothing holds back.
+    pub(crate) fn settled(&self, newest: u64) {
+        for (_, tell) in self.settling.lock().extract_if(.., |(submission, _)| *submission <= newest) {
+            // Nobody listens any more only when the thread has seen a suspend.
+            let _ = tell.try_send(());
+        }
+    }
+
     /// Has the submit thread do `job` and waits for its answer.
     pub(crate) fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Replayer) -> T + Send + 'static) -> Option<T> {
         let (answer, answered) = mpsc::sync_channel(1);
@@ -255,7 +287,9 @@ impl Driver {
                 let Ok(job) = inbox.try_recv() else { break };
                 job(&mut replayer);
             }
+            let newest = self.scheduler.arrivals();
             self.scheduler.run_ready(&mut replayer);
+            self.settled(newest);
             while let Some(_inside) = self.scheduler.enter() {
                 let Some(job) = self.due() else { break };
                 job(&mut replayer);
@@ -375,6 +409,12 @@ impl Counters {
         sum.barriers += counted.barriers;
         sum.transfers += counted.transfers;
     }
+}
+
+/// Waits for everything that was submitted before this call and that no queue is parked before (B111).
+pub(crate) fn wait_for_all(driver: &Driver) {
+    driver.settle();
+    wait_for(driver, u64::MAX);
 }
 
 /// Waits for submissions up to `ticket`, `u64::MAX` for all that has been replayed so far.

@@ -11,8 +11,9 @@
 //!    of the writes (B301); under it only those of 4 and 5;
 //! 2. the scheduler's own lock (`navin-sync`): held for state changes only, never while replaying or waiting;
 //! 3. a texture's content (`host::textures::Texture::content`): submit thread;
-//! 4. a virtual pool's state, then the page table of raw pointers (`host::pools`): held while a mapping is carried
-//!    out, or pools are published;
+//! 4. a virtual pool's state, then the page table of raw pointers (`host::pools`), then the lock of
+//!    `navin_memory::VirtualPool`: held while a mapping is planned and carried out, or pools are published; under them
+//!    those of 5 are taken, and the kernel is asked for mappings;
 //! 5. the tables of [`host`] (pools, textures, descriptors, programs, windows) and what `navin-memory` and
 //!    `navin-vulkan` lock themselves: leaves, held for a lookup or a change; none is taken while another is held.
 //!
@@ -23,6 +24,8 @@ mod crash;
 mod driver;
 pub mod entry;
 mod histogram;
+#[doc(hidden)]
+pub mod hooks;
 mod host;
 pub mod lifecycle;
 mod replay;

@@ -72,7 +72,7 @@ impl MapWaits {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     count: u32,
-    /// The submission that has to have ended.
+    /// The moment that has to be reached.
     after: u64,
 }
 
@@ -233,13 +233,13 @@ impl Host {
         }
     }
 
-    /// Pages become inaccessible once submission `after` has ended.
+    /// Pages become inaccessible once moment `after` is reached.
     pub(super) fn unmap_after(&mut self, first: u32, count: u32, after: u64) {
         self.keep(first, count);
         self.pending.insert(first, Pending { count, after });
     }
 
-    /// Takes the ranges whose time has come: submission `reached` has ended, and no import lies over them.
+    /// Takes the ranges whose time has come: their moment is `reached`, and no import lies over them.
     pub(super) fn due(&mut self, reached: u64) -> Vec<Pages> {
         let imports = &self.imports;
         let mut due = Vec::new();

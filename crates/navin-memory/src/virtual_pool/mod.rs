@@ -269,7 +269,8 @@ impl VirtualPool {
     }
 
     /// Carries a plan out: first the host pages, then the table, each page in one step (B112). Host pages that show
-    /// nothing any more stay until submission `after` has ended (B111; the newest made so far); see
+    /// nothing any more stay until moment `after` is reached (B111), a number that ascends: the driver's word for "what was
+    /// looked up before the commit is used no more"; see
     /// [`release`](Self::release).
     ///
     /// # Errors
@@ -420,7 +421,7 @@ impl VirtualPool {
         }
     }
 
-    /// Makes inaccessible what was unmapped before submission `reached` ended, unless it shows something again or an
+    /// Makes inaccessible what was unmapped at moments up to `reached`, unless it shows something again or an
     /// import lies over it (B111). Bytes that went.
     pub fn release(&self, reached: u64, memory: &mut dyn HostMemory) -> u64 {
         let mut state = self.lock();

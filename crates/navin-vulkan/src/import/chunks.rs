@@ -12,7 +12,7 @@ use navin_memory::chunks::{Chunk, ChunkId, ChunkPlan, ChunkUse, Need};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::{ImportError, PoolAccess, PoolBuffer, PoolStorage};
+use super::{ImportError, PoolBuffer, PoolStorage, Refusals};
 use crate::context::Context;
 use crate::encoder::BufferRange;
 
@@ -30,6 +30,8 @@ pub struct ChunkedImport {
 struct Chunks {
     plan: ChunkPlan,
     imports: FxHashMap<ChunkId, PoolBuffer>,
+    /// The driver refused some of these pages for good: it is not asked twelve times again at each use.
+    refused: bool,
 }
 
 impl Chunks {
@@ -57,7 +59,7 @@ impl ChunkedImport {
     pub unsafe fn new(context: &Arc<Context>, storage: &PoolStorage, name: &str) -> ChunkedImport {
         // Whoever asks for chunks gets them, however small the pool is: that is the caller's choice.
         let plan = ChunkPlan::chunked(storage.len);
-        let chunks = Mutex::new(Chunks { plan, imports: FxHashMap::default() });
+        let chunks = Mutex::new(Chunks { plan, imports: FxHashMap::default(), refused: false });
         Self { context: context.clone(), storage: *storage, name: name.to_owned(), chunks }
     }
 
@@ -91,10 +93,12 @@ impl ChunkedImport {
         let start = piece.start;
         let storage = self.storage.slice(start, piece.end - start);
         let name = format!("{} +{start:#x}", self.name);
+        let refusals = if chunks.refused { Refusals::Believed } else { Refusals::Outlived };
         let import = bracket(piece.clone(), &mut || {
             // SAFETY: a piece of the storage, which the promise of `new` covers.
-            Imported(unsafe { PoolBuffer::new(&self.context, &storage, PoolAccess::Shared, &name) })
+            Imported(unsafe { PoolBuffer::import(&self.context, &storage, refusals, &name) })
         });
+        chunks.refused = import.0.is_err();
         let import = import.0?;
         let range = import.range(offset - start, size);
         let (id, superfluous) = chunks.plan.made(piece);
@@ -126,11 +130,24 @@ impl ChunkedImport {
 
     /// Gives all chunks up, by deferred release.
     pub fn clear(&self) {
+        drop(self.take());
+    }
+
+    /// Destroys all chunks at once. Those that were replaced go by deferred release.
+    ///
+    /// # Safety
+    /// As for [`PoolBuffer::end`], for each.
+    pub unsafe fn end(&self) {
+        for import in self.take().into_values() {
+            // SAFETY: the caller's promise.
+            unsafe { import.end() };
+        }
+    }
+
+    fn take(&self) -> FxHashMap<ChunkId, PoolBuffer> {
         let mut chunks = self.chunks.lock();
         chunks.plan.clear();
-        let imports = std::mem::take(&mut chunks.imports);
-        drop(chunks);
-        drop(imports);
+        std::mem::take(&mut chunks.imports)
     }
 
     fn clip(&self, offset: u64, size: u64) -> Option<u64> {

@@ -22,8 +22,8 @@ pub(super) fn new(gpu: &Arc<Gpu>, storage: &PoolStorage, name: &str) -> Result<P
         return Err(ImportError::Unsupported(NO_EXTENSION.to_owned()));
     }
     let (external, bias) = match storage.backing {
-        Backing::Unknown => {
-            let why = "no dma-buf can be made: the storage lies in no memfd";
+        Backing::Unknown | Backing::Scattered => {
+            let why = "no dma-buf can be made: the storage does not lie in one memfd";
             return Err(ImportError::Unsupported(why.to_owned()));
         }
         Backing::Memfd { fd, offset, .. } => {

@@ -37,6 +37,7 @@ use crate::encoder::BufferRange;
 use crate::gpu::Gpu;
 use crate::memory::{MemoryError, buffer_address};
 use crate::retire::Garbage;
+use crate::tables::PAGE_BYTES;
 
 /// How a pool's bytes came to the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -101,6 +102,8 @@ pub enum Backing {
         /// pointer. Must stay mapped as long as the storage.
         second: Option<NonNull<u8>>,
     },
+    /// Pages of memfds, mapped side by side for the import alone: a second mapping of each.
+    Scattered,
     /// A dma-buf that the embedder made.
     DmaBuf {
         /// Its descriptor; stays open while the pool is made. Never closed by this crate.
@@ -133,6 +136,7 @@ impl PoolStorage {
         let start = offset.min(self.len);
         let backing = match self.backing {
             Backing::Unknown => Backing::Unknown,
+            Backing::Scattered => Backing::Scattered,
             Backing::Memfd { fd, offset: first, second } => Backing::Memfd {
                 fd,
                 offset: first + start,
@@ -245,16 +249,54 @@ impl PoolBuffer {
                 outcome => return outcome,
             }
         }
+        // SAFETY: the caller's promise.
+        unsafe { Self::by_first_way(context, storage, name, ways(context, storage), Refusals::Outlived) }
+    }
+
+    /// Imports a part of a pool, or pages of several: as [`PoolBuffer::new`], but never as a copy, since nobody would
+    /// keep copies of parts up to date. `refusals`: whether the driver is asked again.
+    ///
+    /// # Safety
+    /// As for [`PoolBuffer::new`].
+    ///
+    /// # Errors
+    /// No import takes these pages.
+    pub unsafe fn import(
+        context: &Arc<Context>,
+        storage: &PoolStorage,
+        refusals: Refusals,
+        name: &str,
+    ) -> Result<PoolBuffer, ImportError> {
+        if storage.ptr.is_null() || storage.len == 0 {
+            return Err(ImportError::Empty);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Self::by_first_way(context, storage, name, imports(ways(context, storage)), refusals) }
+    }
+
+    /// # Safety
+    /// As for [`PoolBuffer::new`].
+    unsafe fn by_first_way(
+        context: &Arc<Context>,
+        storage: &PoolStorage,
+        name: &str,
+        ways: &[StorageKind],
+        refusals: Refusals,
+    ) -> Result<PoolBuffer, ImportError> {
         let gpu = &context.gpu;
         let mut refused = None;
-        for &kind in ways(context, storage) {
-            let outcome = match kind {
-                StorageKind::HostPointer => {
-                    // SAFETY: the caller's promise.
-                    refusal::outlive(gpu, storage, name, || unsafe { host_pointer::new(gpu, storage, name) })
-                }
-                StorageKind::DmaBuf => refusal::outlive(gpu, storage, name, || dma_buf::new(gpu, storage, name)),
+        for &kind in ways {
+            let attempt = || match kind {
+                // SAFETY: the caller's promise.
+                StorageKind::HostPointer => unsafe { host_pointer::new(gpu, storage, name) },
+                StorageKind::DmaBuf => dma_buf::new(gpu, storage, name),
                 _ => mirror::new(context, storage, name),
+            };
+            let outcome = match (kind, refusals) {
+                (StorageKind::HostPointer | StorageKind::DmaBuf, Refusals::Outlived) => {
+                    refusal::outlive(gpu, storage, name, attempt)
+                }
+                _ => attempt(),
             };
             match outcome {
                 Ok(buffer) => {
@@ -275,6 +317,29 @@ impl PoolBuffer {
             }
         }
         Err(refused.unwrap_or(ImportError::NoMemoryType))
+    }
+
+    /// Destroys it at once, whatever else is under way.
+    ///
+    /// # Safety
+    /// No work that was recorded or submitted and has not ended uses it, by its handle or by its address.
+    pub unsafe fn end(mut self) {
+        if let Some(garbage) = self.take() {
+            self.gpu.destroy(garbage);
+        }
+        // As a drop does: what else waited and has ended goes too (B650).
+        self.gpu.release();
+    }
+
+    /// What is to be destroyed, out of the books; `None` when that has happened.
+    fn take(&mut self) -> Option<Garbage> {
+        let memory = self.memory.take()?;
+        if self.kind == StorageKind::DeviceLocal {
+            let unused = self.gpu.fresh.lock().forget_pool(self.raw);
+            drop(unused);
+        }
+        self.gpu.pools.dropped(self.size);
+        Some(Garbage::Pool(self.raw, memory, self.size))
     }
 
     /// Takes over what was made, and counts it.
@@ -338,13 +403,8 @@ impl PoolBuffer {
 
 impl Drop for PoolBuffer {
     fn drop(&mut self) {
-        if let Some(memory) = self.memory.take() {
-            if self.kind == StorageKind::DeviceLocal {
-                let unused = self.gpu.fresh.lock().forget_pool(self.raw);
-                drop(unused);
-            }
-            self.gpu.pools.dropped(self.size);
-            self.gpu.retire.push(Garbage::Pool(self.raw, memory, self.size));
+        if let Some(garbage) = self.take() {
+            self.gpu.retire.push(garbage);
             // With nothing in flight it goes at once, whether or not anything is ever submitted again (B650, B651).
             self.gpu.release();
         }
@@ -354,6 +414,36 @@ impl Drop for PoolBuffer {
 impl std::fmt::Debug for PoolBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PoolBuffer").field("kind", &self.kind).field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+/// What to do about a refused import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusals {
+    /// Ask again, which may take some 45 ms, and name what lasts (B107).
+    Outlived,
+    /// Answer at once: the same pages were refused for good before.
+    Believed,
+}
+
+impl Context {
+    /// Whether some import is to be tried for a storage; if not, all that it can be is a mirror.
+    pub fn imports(&self, storage: &PoolStorage) -> bool {
+        !imports(ways(self, storage)).is_empty()
+    }
+
+    /// Bytes that one import may hold, wherever in a page it begins.
+    pub fn most_of_an_import(&self) -> u64 {
+        let limits = &self.gpu.limits;
+        limits.max_allocation.saturating_sub(2 * limits.host_import_alignment.max(PAGE_BYTES))
+    }
+}
+
+/// Of ways those by which nothing is copied.
+fn imports(ways: &[StorageKind]) -> &[StorageKind] {
+    match ways {
+        [imports @ .., StorageKind::Mirror] => imports,
+        all => all,
     }
 }
 
@@ -370,6 +460,8 @@ fn ways(context: &Context, storage: &PoolStorage) -> &'static [StorageKind] {
     let (pointer, dma_buf) = match storage.backing {
         // Files and device memory are not told apart from anonymous memory: a refusal leads to the next way.
         Backing::Unknown => (probe.anonymous.works(), false),
+        // One dma-buf is made of one memfd.
+        Backing::Scattered => (probe.memfd_second.works(), false),
         Backing::Memfd { second, .. } => {
             let outcome = if second.is_some() { &probe.memfd_second } else { &probe.memfd };
             (outcome.works(), probe.dma_buf.works())

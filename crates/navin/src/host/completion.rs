@@ -110,7 +110,7 @@ impl Timeline for Driver {
         if self.slots_wait.swap(false, Ordering::AcqRel) {
             self.post(Box::new(|replayer| replayer.collect()));
         }
-        self.pools.collect(self, ticket);
+        self.pools.collect(self);
         for write in record.writes {
             match write {
                 Write::Event(signal) => self.signal(&signal),

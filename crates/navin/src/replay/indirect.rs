@@ -12,6 +12,7 @@ use navin_abi::fault;
 use navin_command::record::immediate::ElementMode;
 use navin_command::record::limits::MAX_DRAWS;
 use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
+use navin_vulkan::UNKNOWN_LENGTH;
 
 use super::Piece;
 use super::convert::{self, Topology};
@@ -40,8 +41,8 @@ impl Piece<'_> {
             let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
             // Vulkan restarts at all ones only.
             rewritten |= self.odd_restart_index(size).is_some();
-            // How many indices the arguments name is not known here: everything up to the pool's end.
-            if !rewritten && self.bind_indices(address, u64::MAX, (kind, size)).is_none() {
+            // How many indices the arguments name is not known here (B122).
+            if !rewritten && self.bind_indices(address, UNKNOWN_LENGTH, (kind, size)).is_none() {
                 return;
             }
         }

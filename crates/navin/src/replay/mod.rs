@@ -53,6 +53,7 @@ use self::reports::Reported;
 use self::residency::Residency;
 use self::state::{COLORS, COMPUTE, Dirty, QueueState, Range, STAGES, StageDirty, Target, VIEWPORTS};
 use crate::driver::Driver;
+use crate::hooks::{self, Place};
 use crate::host::completion::{Completion, Origin, Write};
 use crate::host::pools::bytes::Moment;
 use crate::host::programs::Program;
@@ -213,7 +214,7 @@ impl Replayer {
 
     /// Copies a texture's image into the guest's storage and waits for it.
     pub(crate) fn store(&mut self, texture: &Arc<Texture>) {
-        let _replaying = self.driver.pools.replaying();
+        let _replaying = self.driver.pools.replaying(self.driver);
         content::store(self.driver, texture);
     }
 
@@ -332,13 +333,16 @@ impl Executor for Replayer {
     type Present = present::Present;
 
     fn execute(&mut self, queue: QueueId, work: Work, _after: Ticket, arrival: u64) -> Executed {
-        let _replaying = self.driver.pools.replaying();
+        let _replaying = self.driver.pools.replaying(self.driver);
+        // Of what was submitted before all that nothing holds back has been replayed (B233).
+        self.driver.settled(arrival.saturating_sub(1));
+        hooks::reach(Place::Replay);
         // One Vulkan queue: submission order and the barrier at each piece's start order it behind everything.
         self.run(queue, &work, arrival)
     }
 
     fn present(&mut self, _queue: QueueId, present: present::Present, after: Ticket) {
-        let _replaying = self.driver.pools.replaying();
+        let _replaying = self.driver.pools.replaying(self.driver);
         self.presenter.present(self.driver, present, after);
     }
 

@@ -102,12 +102,18 @@ impl Pools {
         let mut writes = Vec::new();
         let published = match &entry.kind {
             Kind::Physical(physical) => {
-                let Some(import) = physical.whole(context) else { return };
+                let mut pieces = Vec::new();
+                let mut at = 0;
+                while at < entry.pool.range.size {
+                    let Some((address, bytes)) = physical.device(context, at) else { return };
+                    pieces.push((bytes, address));
+                    at += bytes;
+                }
                 self.mirrors.exposed(entry);
-                table.publish(entry.pool.id, entry.pool.range, import.address(), &mut writes)
+                table.publish_pieces(entry.pool.id, entry.pool.range, &pieces, &mut writes)
             }
             Kind::Virtual(pool) => {
-                let device = |id| self.device_address(context, id);
+                let device = |id, offset| self.device_address(context, id, offset);
                 table.publish_virtual(&pool.table, entry.pool.range, device, &mut writes)
             }
         };
@@ -126,16 +132,16 @@ impl Pools {
     pub(super) fn republish(&self, context: &Arc<Context>, pool: &VirtualPool, changed: Range<u64>) {
         let state = self.exposed.state.lock();
         let mut writes = Vec::new();
-        state.table.update(pool, changed, |id| self.device_address(context, id), &mut writes);
+        state.table.update(pool, changed, |id, offset| self.device_address(context, id, offset), &mut writes);
         carry_out(context, &writes);
     }
 
-    /// Device address of a physical pool's first byte.
-    fn device_address(&self, context: &Arc<Context>, id: PoolId) -> Option<u64> {
+    /// Device address of a byte of a physical pool, and how many bytes lie side by side from there on.
+    fn device_address(&self, context: &Arc<Context>, id: PoolId, offset: u64) -> Option<(u64, u64)> {
         let entry = self.entry(id)?;
-        let address = entry.physical()?.whole(context)?.address();
+        let found = entry.physical()?.device(context, offset)?;
         self.mirrors.exposed(&entry);
-        Some(address)
+        Some(found)
     }
 }
 

@@ -37,6 +37,11 @@ struct Run {
 }
 
 impl GuestView {
+    /// Whether the guest has the range's address.
+    pub(super) fn is_handed_out(&self) -> bool {
+        self.base.is_some()
+    }
+
     /// The guest gets the range's address.
     pub(super) fn hand_out(&mut self, pools: &Pools, table: &VirtualPool, base: u64) {
         if self.base.replace(base).is_none() && pools.tracking.is_on() {

@@ -11,6 +11,7 @@
 //! - [`tracking`]: what the CPU has written since.
 //! - [`guest_view`]: what the guest writes through a virtual pool's own CPU range.
 //! - [`gpu_writes`]: what commands write into pools as buffers.
+//! - [`replays`]: when nothing uses any more what lookups gave out.
 //! - [`mirror`]: bytes carried to the GPU and back, for pools that no import takes.
 
 pub(crate) mod bytes;
@@ -19,6 +20,7 @@ pub(crate) mod gpu_writes;
 mod guest_view;
 pub(crate) mod mirror;
 pub(crate) mod physical;
+mod replays;
 pub(crate) mod resolve;
 pub(crate) mod tracking;
 pub(crate) mod virtual_;
@@ -38,6 +40,7 @@ use self::exposed::Exposed;
 use self::gpu_writes::GpuWrites;
 use self::mirror::Mirrors;
 use self::physical::Physical;
+use self::replays::Replays;
 use self::tracking::Tracking;
 use self::virtual_::Virtual;
 use crate::config::Config;
@@ -104,8 +107,10 @@ pub(crate) struct Pools {
     in_pieces: bool,
     log_mappings: bool,
     waits: navin_memory::virtual_pool::MapWaits,
-    /// The submit thread is replaying: it may have looked up host memory that it reads.
-    replaying: AtomicBool,
+    /// What the submit thread replays: it may have looked up host memory that it reads.
+    replays: Replays,
+    /// Virtual pools may have something that waits for a moment.
+    waiting: AtomicBool,
     /// The newest submission that had another number than its lookups were told.
     late: AtomicU64,
     /// Mappings of virtual pools that changed pages, of all of them.
@@ -134,7 +139,8 @@ impl Pools {
             in_pieces: config.import != ImportChoice::Mirror,
             log_mappings: config.log_mappings,
             waits: navin_memory::virtual_pool::MapWaits::default(),
-            replaying: AtomicBool::new(false),
+            replays: Replays::default(),
+            waiting: AtomicBool::new(false),
             late: AtomicU64::new(0),
             mappings: AtomicU64::new(0),
             virtual_pools: AtomicU64::new(0),
@@ -256,43 +262,100 @@ impl Pools {
         entry.finalized.store(true, Ordering::Release);
         match &entry.kind {
             Kind::Virtual(pool) => {
+                let used = pool.is_used();
+                if used {
+                    driver::wait_for_all(driver);
+                    self.waits.count();
+                }
                 self.virtual_pools.fetch_sub(1, Ordering::Relaxed);
                 self.entries.write().remove(&entry.pool.id);
-                pool.end(driver, self);
+                // Nothing finds it from here on. What has found it in between ends first.
+                if used && self.reached(driver) < self.replays.now() {
+                    driver::wait_for(driver, u64::MAX);
+                }
+                self.exposed.withdraw(&driver.context, entry.pool.id);
+                pool.end(self);
+                self.drop_unmapped(driver);
+                self.space.free(entry.pool.range.start);
             }
             Kind::Physical(physical) => {
-                if !self.pages_go(driver, entry.pool.id, physical) {
+                driver.settle();
+                let kept = self.pages_go(driver, entry.pool.id, physical);
+                if !kept {
                     self.entries.write().remove(&entry.pool.id);
                 }
                 self.storages.lock().remove(physical.tracked().start(), entry.pool.id);
+                // What is being replayed now may still read the storage, and has a number when that has ended.
+                if self.replays.under_way() {
+                    driver.ask(|_| ());
+                }
                 let last = self.last_use(&entry, physical);
-                // What is being replayed now may still read the storage.
-                let reading = self.replaying.load(Ordering::SeqCst);
                 if last > driver.context.queue().completed() {
                     fault!(
                         key = id,
                         "B111",
                         "memory pool {id} is finalized while submission {last}, which may read it, is under way: Finalize waits for it"
                     );
-                }
-                if reading || last > driver.context.queue().completed() {
                     driver::wait_for(driver, last);
                 }
                 self.written.forget(&entry);
                 self.mirror_ends(driver, entry.pool.id, last);
+                self.space.free(entry.pool.range.start);
+                if kept {
+                    self.exposed.withdraw(&driver.context, entry.pool.id);
+                } else {
+                    self.unreach(driver, &entry);
+                    self.end_import(entry);
+                }
             }
         }
-        self.exposed.withdraw(&driver.context, entry.pool.id);
-        self.space.free(entry.pool.range.start);
     }
 
     /// The newest submission that may use the pool: as a buffer, or through the page table.
     fn last_use(&self, entry: &Entry, physical: &Physical) -> u64 {
-        let walk = if self.exposed.contains(entry.pool.id) { self.exposed.last_walk() } else { 0 };
+        let walked = physical.was_in_table() || self.exposed.contains(entry.pool.id);
+        let walk = if walked { self.exposed.last_walk() } else { 0 };
         match physical.last_use().max(walk) {
             0 => 0,
             last => last.max(self.late.load(Ordering::Acquire)),
         }
+    }
+
+    /// Before the imports of a physical pool go: sees to it that no raw pointer leads there (B113).
+    fn unreach(&self, driver: &Driver, entry: &Entry) {
+        if !entry.physical().is_some_and(Physical::was_in_table) {
+            return;
+        }
+        let virtual_pools = self.virtual_entries();
+        if virtual_pools.iter().any(|entry| entry.virtual_pool().is_some_and(Virtual::is_leaving_anything)) {
+            // Entries that lead to pages unmapped before stay until what was submitted before has ended.
+            driver::wait_for(driver, u64::MAX);
+            virtual_pools.iter().filter_map(|entry| entry.virtual_pool()).for_each(|pool| pool.let_go(driver, self));
+        }
+        self.exposed.withdraw(&driver.context, entry.pool.id);
+        // Walks that found the entries.
+        if self.replays.under_way() {
+            driver.ask(|_| ());
+        }
+        let last = self.exposed.last_walk().max(self.late.load(Ordering::Acquire));
+        if last > driver.context.queue().completed() {
+            driver::wait_for(driver, last);
+        }
+    }
+
+    /// Destroys the imports of a pool that is in no table any more, and that nothing uses.
+    fn end_import(&self, entry: Arc<Entry>) {
+        // Whoever looks at it at this moment destroys them when that is over.
+        if let Some(Entry { kind: Kind::Physical(mut physical), .. }) = Arc::into_inner(entry) {
+            // SAFETY: submissions that looked the pool up have ended (`last_use`), as have those that could reach it by
+            // raw pointers (`unreach`), and nothing finds it any more.
+            unsafe { physical.end() };
+        }
+    }
+
+    /// The newest moment of [`replays`] that is reached.
+    fn reached(&self, driver: &Driver) -> u64 {
+        self.replays.reached(driver.context.queue().completed())
     }
 
     /// A piece that was to be submission `expected` became submission `ticket`: another one came between.
@@ -303,21 +366,31 @@ impl Pools {
     }
 
     /// The submit thread replays, or reads pools' memory otherwise, until the guard is dropped.
-    pub(crate) fn replaying(&self) -> impl Drop + '_ {
-        struct Replaying<'a>(&'a AtomicBool);
-        impl Drop for Replaying<'_> {
+    pub(crate) fn replaying(&'static self, driver: &'static Driver) -> impl Drop + 'static {
+        struct Replaying(&'static Pools, &'static Driver);
+        impl Drop for Replaying {
             fn drop(&mut self) {
-                self.0.store(false, Ordering::SeqCst);
+                let Self(pools, driver) = self;
+                pools.replays.end(driver.context.queue().submitted());
+                pools.collect(driver);
             }
         }
-        self.replaying.store(true, Ordering::SeqCst);
-        Replaying(&self.replaying)
+        self.replays.begin();
+        Replaying(self, driver)
     }
 
-    /// Does what waited for submissions up to `completed`.
-    pub(crate) fn collect(&self, driver: &Driver, completed: u64) {
+    /// Does what waited for replays and submissions that have ended.
+    pub(crate) fn collect(&self, driver: &Driver) {
+        if !self.waiting.load(Ordering::Acquire) || !self.waiting.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let reached = self.reached(driver);
+        let mut waits = false;
         for pool in self.virtual_entries().iter().filter_map(|entry| entry.virtual_pool()) {
-            pool.collect(driver, self, completed);
+            waits |= pool.collect(driver, self, reached);
+        }
+        if waits {
+            self.waiting.store(true, Ordering::Release);
         }
     }
 

@@ -6,15 +6,16 @@
 
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use navin_abi::fault;
+use navin_memory::page_table::LEAF_SPAN;
 use navin_memory::tracking::Stamp;
-use navin_memory::{PoolDesc, PoolId, alloc};
+use navin_memory::{BIG_PAGE, PoolDesc, PoolId, alloc};
 use navin_vulkan::{
-    Backing, BufferRange, ChunkedImport, Context, ImportError, PoolAccess, PoolBuffer, PoolStorage, StorageKind,
-    UNKNOWN_LENGTH,
+    Backing, BufferRange, ChunkedImport, Context, ImportError, PoolAccess, PoolBuffer, PoolStorage, Refusals,
+    StorageKind, UNKNOWN_LENGTH,
 };
 
 use super::gpu_writes::Watched;
@@ -29,6 +30,10 @@ pub(crate) struct Physical {
     whole: OnceLock<Option<PoolBuffer>>,
     /// Instead of `whole`, for a large pool.
     chunks: Option<ChunkedImport>,
+    /// Side by side over the whole of a large pool of which no import takes all; only where shaders walk it.
+    pieces: OnceLock<Vec<PoolBuffer>>,
+    /// Addresses of the imports are or were in the page table of raw pointers.
+    in_table: AtomicBool,
     /// Number of the newest submission that looked the pool up; 0 before the first.
     last_use: AtomicU64,
     /// The tracked range over the storage.
@@ -68,19 +73,41 @@ impl Physical {
             None => Backing::Unknown,
         };
         let storage = PoolStorage { backing: known, ..PoolStorage::new(start, desc.size) };
-        let access = if desc.flags.cpu_visible() { PoolAccess::Shared } else { PoolAccess::GpuOnly };
         let name = format!("pool {}", id.0);
-        let pieces = storage.len >= chunked_from && context.import_probe().anonymous.works();
+        let pieces = storage.len >= chunked_from && context.imports(&storage);
+        // Chunks are the guest's memory, and so is whatever takes their place: a copy in device memory would lack what
+        // the GPU wrote through them.
+        let shared = desc.flags.cpu_visible() || pieces;
+        let access = if shared { PoolAccess::Shared } else { PoolAccess::GpuOnly };
         // SAFETY: the caller's promise.
         let chunks = pieces.then(|| unsafe { ChunkedImport::new(context, &storage, &name) });
-        let (whole, watched, last_use) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
-        Self { storage, access, name, whole, chunks, last_use, tracked, watched, backing }
+        Self {
+            storage,
+            access,
+            name,
+            whole: OnceLock::new(),
+            chunks,
+            pieces: OnceLock::new(),
+            in_table: AtomicBool::new(false),
+            last_use: AtomicU64::new(0),
+            tracked,
+            watched: OnceLock::new(),
+            backing,
+        }
     }
 
     /// The import over the whole pool, made now if there is none.
     pub(crate) fn whole(&self, context: &Arc<Context>) -> Option<&PoolBuffer> {
         let made = self.whole.get_or_init(|| match self.import(context) {
-            Ok(buffer) => Some(buffer),
+            Ok(buffer) => {
+                if let Some(chunks) = &self.chunks {
+                    // The pages are pinned once from here on; what was bound keeps its chunk until it has ended.
+                    chunks.clear();
+                }
+                Some(buffer)
+            }
+            // Imported piece by piece, for binds and for the table.
+            Err(_) if self.chunks.is_some() => None,
             Err(e) => {
                 fault!(
                     key = self.storage.ptr as usize,
@@ -113,6 +140,72 @@ impl Physical {
             // SAFETY: the promise of `new`.
             unsafe { PoolBuffer::new(context, &self.storage, self.access, &self.name) }
         })
+    }
+
+    /// Device address of the byte at `offset`, for the page table of raw pointers, and how many bytes lie side by side
+    /// from there on; `None` where the GPU does not see it. The whole pool is imported for it.
+    pub(super) fn device(&self, context: &Arc<Context>, offset: u64) -> Option<(u64, u64)> {
+        let left = self.storage.len.checked_sub(offset).filter(|left| *left > 0)?;
+        self.in_table.store(true, Ordering::Release);
+        if let Some(whole) = self.whole(context) {
+            return Some((whole.address() + offset, left));
+        }
+        self.chunks.as_ref()?;
+        let size = Self::piece_size(context);
+        let piece = self.pieces.get_or_init(|| self.import_pieces(context, size)).get((offset / size) as usize)?;
+        let into = offset % size;
+        Some((piece.address() + into, piece.len() - into))
+    }
+
+    /// Bytes of an import, of which more than one take a pool: whole leaves of the page table, if as much is allowed.
+    fn piece_size(context: &Context) -> u64 {
+        let most = context.most_of_an_import();
+        [LEAF_SPAN, BIG_PAGE].iter().map(|unit| most - most % unit).find(|size| *size > 0).unwrap_or(BIG_PAGE)
+    }
+
+    /// Imports all of the pool, side by side; nothing where the driver refuses any.
+    fn import_pieces(&self, context: &Arc<Context>, size: u64) -> Vec<PoolBuffer> {
+        let import = |start: u64| {
+            let storage = self.storage.slice(start, size);
+            let name = format!("{} +{start:#x}", self.name);
+            self.tracked.opened(start, storage.len, || {
+                // SAFETY: the promise of `new`.
+                unsafe { PoolBuffer::import(context, &storage, Refusals::Outlived, &name) }
+            })
+        };
+        let made = (0..self.storage.len.div_ceil(size)).map(|n| import(n * size)).collect::<Result<Vec<_>, _>>();
+        made.unwrap_or_else(|e| {
+            fault!(
+                key = self.storage.ptr as usize,
+                "B107",
+                "the storage of {}, {:#x} bytes at {:p}, cannot be imported in pieces of {size:#x}: {e}; raw pointers do not reach it",
+                self.name,
+                self.storage.len,
+                self.storage.ptr
+            );
+            Vec::new()
+        })
+    }
+
+    /// Destroys the imports at once. Copies go by deferred release: Navin's own work, too, carries bytes into them.
+    ///
+    /// # Safety
+    /// As for [`PoolBuffer::end`], for each.
+    pub(super) unsafe fn end(&mut self) {
+        let whole = self.whole.take().flatten().filter(PoolBuffer::shares_storage);
+        for buffer in whole.into_iter().chain(self.pieces.take().into_iter().flatten()) {
+            // SAFETY: the caller's promise.
+            unsafe { buffer.end() };
+        }
+        if let Some(chunks) = &self.chunks {
+            // SAFETY: as above.
+            unsafe { chunks.end() };
+        }
+    }
+
+    /// Whether addresses of the imports are or were in the page table of raw pointers.
+    pub(super) fn was_in_table(&self) -> bool {
+        self.in_table.load(Ordering::Acquire)
     }
 
     /// The copy of a pool that no import takes; `None` for every other pool, and before the pool is used.
@@ -159,7 +252,7 @@ impl Physical {
     /// `u64::MAX` for a length that nobody knows.
     pub(crate) fn range(&self, context: &Arc<Context>, offset: u64, size: u64) -> Option<BufferRange> {
         let left = self.storage.len.checked_sub(offset)?;
-        if let (Some(chunks), None) = (&self.chunks, self.whole.get()) {
+        if let (Some(chunks), None) = (&self.chunks, self.whole.get().and_then(Option::as_ref)) {
             let size = if size == u64::MAX { UNKNOWN_LENGTH } else { size };
             if let Some(found) = chunks.find(offset, size) {
                 return Some(found);
@@ -197,7 +290,7 @@ impl Physical {
         if offset.checked_add(size)? > self.storage.len {
             return None;
         }
-        let range = match (&self.chunks, self.whole.get()) {
+        let range = match (&self.chunks, self.whole.get().and_then(Option::as_ref)) {
             (Some(chunks), None) => chunks.find_shared(offset, size)?,
             _ => {
                 let buffer = self.whole(context)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use navin_memory::{AddressReader, AddressSpace, Lookup, Mapping, PoolId};
-use navin_vulkan::{BufferRange, Context};
+use navin_vulkan::{BufferRange, Context, UNKNOWN_LENGTH};
 
 use super::Pools;
 
@@ -41,12 +41,13 @@ impl Pools {
         let memory = match found {
             Lookup::Pool(memory) => memory,
             Lookup::Virtual { pool, offset, memory } => {
+                // Of a length that nobody knows as much as of a large pool (B122).
+                let size = if size == u64::MAX { UNKNOWN_LENGTH } else { size };
                 if memory.remaining < size
                     && let Some(entry) = self.entry(pool.id())
-                    && let Some(range) = entry.virtual_pool().and_then(|pool| {
-                        let mirrored = self.is_mirrored(context, memory.pool);
-                        pool.side_by_side(context, offset, size, memory, mirrored)
-                    })
+                    && let Some(range) = entry
+                        .virtual_pool()
+                        .and_then(|pool| pool.side_by_side(self, context, (offset, size), memory, submission))
                 {
                     return Ok(range);
                 }
@@ -62,12 +63,19 @@ impl Pools {
         self.physical_range(context, memory, size, submission).ok_or(Absent::Refused)
     }
 
-    /// Whether no import takes a physical pool's memory.
-    fn is_mirrored(&self, context: &Arc<Context>, pool: PoolId) -> bool {
-        self.entry(pool).is_some_and(|entry| {
-            entry.physical().is_some_and(|physical| !physical.is_chunked() && physical.whole(context).is_some())
-                && entry.physical().is_some_and(|physical| physical.mirror().is_some())
+    /// Whether the GPU has a copy of a physical pool's memory: a mirror, or the pool itself in device memory.
+    pub(super) fn has_copy(&self, context: &Arc<Context>, pool: PoolId) -> bool {
+        self.entry(pool).as_ref().and_then(|entry| entry.physical()).is_some_and(|physical| {
+            !physical.is_chunked() && physical.whole(context).is_some_and(|buffer| !buffer.shares_storage())
         })
+    }
+
+    /// Notes that the submission of this number may use these pools.
+    pub(super) fn used_by(&self, pools: &[PoolId], submission: u64) {
+        let entries = self.entries.read();
+        for physical in pools.iter().filter_map(|pool| entries.get(pool)?.physical()) {
+            physical.used_by(submission);
+        }
     }
 
     fn physical_range(
