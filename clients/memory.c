@@ -1,10 +1,12 @@
 /* memory: a wall of 32 textures in one sparse pool of 1 GB, whose pages come, go and change under them.
  *
- * Each texture has 16 pages of 4 KB; a page is a rectangle of 16 by 64 texels, so the wall is 512 rectangles. Every
- * frame a dozen pages of the virtual pool are mapped to other pages of four physical pools, or to nothing, which
- * shows black; every tenth frame the CPU writes a new colour into a physical page, by plain stores and without a word
- * to NVN. Two physical pools lie in memory of navin_alloc, two in the program's own. Window origin lower left, depth
- * near is zero.
+ * Each texture has 16 pages of 4 KB; a page is a rectangle of 16 by 64 texels, so the wall is 512 rectangles. There are
+ * two walls, drawn in turn: while the GPU is with the one of the frame before, a dozen pages of the other are mapped to
+ * other pages of physical pools, or to nothing, which shows black, and now and then the CPU writes a new colour into a
+ * physical page, by plain stores and without a word to NVN. Each wall has two physical pools, one in memory of
+ * navin_alloc, one in the program's own. Vertices and material lie in a second sparse pool: the GPU copies the ones
+ * into it, the CPU writes the other through the address that nvnMemoryPoolMap gave, and the pages behind both are
+ * others every 16 frames. Every hundredth frame the walls change places. Window origin lower left, depth near is zero.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +26,12 @@ enum {
     SIDE = 128, /* texels */
     PAGE = 4096,
     PAGES = SIDE * SIDE * 4 / PAGE, /* of a texture */
-    APART = 32 << 20,               /* bytes from one texture to the next */
-    POOLS = 4,
+    WALLS = 2,
+    APART = 16 << 20, /* bytes from one texture to the next */
+    POOLS = 2,        /* of a wall */
     POOL_PAGES = 64,
-    CHANGES = 12, /* a frame */
+    CHANGES = 12,        /* a frame */
+    MATERIAL = PAGE / 2, /* of a page of buffers: vertices before it */
 };
 
 typedef struct Vertex {
@@ -42,11 +46,12 @@ typedef struct Material {
 
 static Guest guest;
 static NVNmemoryPool wall;
-static NVNtexture textures[TILES];
+static NVNmemoryPool buffers; /* a page for each wall */
+static NVNtexture textures[WALLS][TILES];
 static struct {
     NVNmemoryPool pool;
     uint8_t* memory;
-} physical[POOLS];
+} physical[WALLS * POOLS + 1]; /* the last one is behind the buffers */
 
 static void make_pool(NVNmemoryPool* pool, void* memory, size_t size, int flags)
 {
@@ -67,18 +72,34 @@ static void paint(int page, int since)
         memcpy(at + i, &color, 4);
 }
 
-/* What changes before frame `frame` is drawn. */
+/* The wall of a frame. */
+static int side_of(int frame)
+{
+    return (frame + frame / 100) % WALLS;
+}
+
+/* What changes before frame `frame` is drawn; the GPU is through with the last one of this wall. */
 static void change(int frame)
 {
-    if (frame % 10 == 5)
-        paint((int)(guest_hash((uint32_t)frame, 99) % (POOLS * POOL_PAGES)), frame);
+    int side = side_of(frame), own = side * POOLS * POOL_PAGES;
+    if (frame % 10 == 5 || frame % 10 == 8)
+        paint(own + (int)(guest_hash((uint32_t)frame, 99) % (POOLS * POOL_PAGES)), frame);
+    if (frame % 16 < WALLS) {
+        NVNmappingRequest request;
+        memset(&request, 0, sizeof(request));
+        request.physicalPool = &physical[WALLS * POOLS].pool;
+        request.physicalOffset = (ptrdiff_t)(guest_hash((uint32_t)frame, 17) % (POOL_PAGES / 2) * 2 + side) * PAGE;
+        request.virtualOffset = (ptrdiff_t)side * PAGE;
+        request.size = PAGE;
+        guest_check(nvnMemoryPoolMapVirtual(&buffers, 1, &request));
+    }
     NVNmappingRequest requests[CHANGES];
     memset(requests, 0, sizeof(requests));
     for (int i = 0; i < CHANGES; ++i) {
         uint32_t random = guest_hash((uint32_t)(frame * CHANGES + i), 7);
         int place = (int)(random % (TILES * PAGES));
-        int page = (int)(random >> 12 & (POOLS * POOL_PAGES - 1));
-        requests[i].virtualOffset = (ptrdiff_t)(place / PAGES) * APART + place % PAGES * PAGE;
+        int page = own + (int)(random >> 12 & (POOLS * POOL_PAGES - 1));
+        requests[i].virtualOffset = (ptrdiff_t)(side * TILES + place / PAGES) * APART + place % PAGES * PAGE;
         requests[i].size = PAGE;
         if (random >> 28 < 4)
             continue; /* to nothing */
@@ -98,12 +119,20 @@ int main(int argc, char** argv)
     guest_program(&guest, &program, 2, stages);
 
     /* The textures exist before anything is mapped. */
-    make_pool(&wall, NULL, (size_t)TILES * APART,
+    make_pool(&wall, NULL, (size_t)WALLS * TILES * APART,
               NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS | NVN_MEMORY_POOL_FLAGS_GPU_CACHED |
                   NVN_MEMORY_POOL_FLAGS_VIRTUAL);
+    make_pool(&buffers, NULL, 1 << 16,
+              NVN_MEMORY_POOL_FLAGS_CPU_UNCACHED | NVN_MEMORY_POOL_FLAGS_GPU_CACHED |
+                  NVN_MEMORY_POOL_FLAGS_VIRTUAL);
+    uint8_t* mapped = nvnMemoryPoolMap(&buffers);
+    NVNbufferAddress bound = nvnMemoryPoolGetBufferAddress(&buffers);
+    if (mapped == NULL || bound == 0)
+        guest_fail("a sparse pool has no address");
     GuestDescriptors descriptors;
-    guest_descriptors(&descriptors, &guest.device, &guest.data, TILES, 1);
-    for (int i = 0; i < TILES; ++i) {
+    guest_descriptors(&descriptors, &guest.device, &guest.data, WALLS * TILES, 1);
+    for (int i = 0; i < WALLS * TILES; ++i) {
+        NVNtexture* texture = &textures[i / TILES][i % TILES];
         NVNtextureBuilder builder;
         nvnTextureBuilderSetDefaults(&builder);
         nvnTextureBuilderSetDevice(&builder, &guest.device);
@@ -113,11 +142,11 @@ int main(int argc, char** argv)
         nvnTextureBuilderSetStorage(&builder, &wall, (ptrdiff_t)i * APART);
         if (nvnTextureBuilderGetStorageSize(&builder) != SIDE * SIDE * 4)
             guest_fail("a texture takes %zu bytes", nvnTextureBuilderGetStorageSize(&builder));
-        guest_check(nvnTextureInitialize(&textures[i], &builder));
-        nvnTexturePoolRegisterTexture(&descriptors.textures, descriptors.first_texture + i, &textures[i], NULL);
+        guest_check(nvnTextureInitialize(texture, &builder));
+        nvnTexturePoolRegisterTexture(&descriptors.textures, descriptors.first_texture + i, texture, NULL);
     }
-    for (int i = 0; i < POOLS; ++i) {
-        void* memory = i % 2 ? navin_alloc(POOL_PAGES * PAGE, PAGE) : aligned_alloc(PAGE, POOL_PAGES * PAGE);
+    for (int i = 0; i <= WALLS * POOLS; ++i) {
+        void* memory = i % 2 == 0 ? navin_alloc(POOL_PAGES * PAGE, PAGE) : aligned_alloc(PAGE, POOL_PAGES * PAGE);
         if (memory == NULL)
             guest_fail("no memory");
         physical[i].memory = memory;
@@ -125,7 +154,7 @@ int main(int argc, char** argv)
                   NVN_MEMORY_POOL_FLAGS_CPU_UNCACHED | NVN_MEMORY_POOL_FLAGS_GPU_CACHED |
                       NVN_MEMORY_POOL_FLAGS_PHYSICAL);
     }
-    for (int i = 0; i < POOLS * POOL_PAGES; ++i)
+    for (int i = 0; i < WALLS * POOLS * POOL_PAGES; ++i)
         paint(i, 0);
 
     NVNsamplerBuilder builder;
@@ -139,9 +168,6 @@ int main(int argc, char** argv)
     nvnSamplerPoolRegisterSampler(&descriptors.samplers, descriptors.first_sampler, &sampler);
 
     GuestSpan vertices = guest_alloc(&guest.data, TILES * 4 * sizeof(Vertex), 256);
-    GuestSpan material = guest_alloc(&guest.data, 256, 256);
-    static const Material plain = {{1, 1, 1, 1}, 0};
-    memcpy(material.cpu, &plain, sizeof(plain));
     for (int i = 0; i < TILES * 4; ++i) {
         float u = (float)(i % 2), v = (float)(i / 2 % 2); /* from the texture's first row down */
         float x = (float)(i / 4 % ACROSS) + u, y = (float)(i / 4 / ACROSS) + v;
@@ -162,10 +188,16 @@ int main(int argc, char** argv)
     nvnVertexStreamStateSetStride(&stream, sizeof(Vertex));
 
     for (int frame = 0; frame < guest.frames; ++frame) {
-        /* Pages change under textures that no submitted frame reads any more. */
-        nvnQueueFinish(&guest.queue);
-        change(frame);
+        int side = side_of(frame);
         NVNcommandBuffer* commands = guest_begin(&guest, frame);
+        if (frame > 0 && side == side_of(frame - 1))
+            nvnQueueFinish(&guest.queue);
+        change(frame);
+        static const Material plain = {{1, 1, 1, 1}, 0};
+        memcpy(mapped + side * PAGE + MATERIAL, &plain, sizeof(plain));
+        NVNbufferAddress at = bound + (NVNbufferAddress)side * PAGE;
+        nvnCommandBufferCopyBufferToBuffer(commands, vertices.gpu, at, vertices.size, NVN_COPY_FLAGS_NONE);
+        nvnCommandBufferBarrier(commands, NVN_BARRIER_ORDER_PRIMITIVES_BIT | NVN_BARRIER_INVALIDATE_SHADER_BIT);
         guest_states(commands, GUEST_OPAQUE, NVN_FACE_NONE, NVN_FALSE, NVN_FALSE);
         nvnCommandBufferSetTexturePool(commands, &descriptors.textures);
         nvnCommandBufferSetSamplerPool(commands, &descriptors.samplers);
@@ -173,24 +205,26 @@ int main(int argc, char** argv)
         nvnCommandBufferBindProgram(commands, &program, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
         nvnCommandBufferBindVertexAttribState(commands, 7, attributes);
         nvnCommandBufferBindVertexStreamState(commands, 1, &stream);
-        nvnCommandBufferBindVertexBuffer(commands, 0, vertices.gpu, vertices.size);
-        nvnCommandBufferBindUniformBuffer(commands, NVN_SHADER_STAGE_FRAGMENT, 0, material.gpu, sizeof(Material));
+        nvnCommandBufferBindVertexBuffer(commands, 0, at, vertices.size);
+        nvnCommandBufferBindUniformBuffer(commands, NVN_SHADER_STAGE_FRAGMENT, 0, at + MATERIAL, sizeof(Material));
         for (int i = 0; i < TILES; ++i) {
             nvnCommandBufferBindTexture(commands, NVN_SHADER_STAGE_FRAGMENT, 1,
-                                        nvnDeviceGetTextureHandle(&guest.device, descriptors.first_texture + i,
-                                                                  descriptors.first_sampler));
+                                        nvnDeviceGetTextureHandle(
+                                            &guest.device, descriptors.first_texture + side * TILES + i,
+                                            descriptors.first_sampler));
             nvnCommandBufferDrawArrays(commands, NVN_DRAW_PRIMITIVE_TRIANGLE_STRIP, i * 4, 4);
         }
         guest_end(&guest);
     }
 
     nvnQueueFinish(&guest.queue);
-    for (int i = 0; i < TILES; ++i)
-        nvnTextureFinalize(&textures[i]);
+    for (int i = 0; i < WALLS * TILES; ++i)
+        nvnTextureFinalize(&textures[i / TILES][i % TILES]);
+    nvnMemoryPoolFinalize(&buffers);
     nvnMemoryPoolFinalize(&wall);
-    for (int i = 0; i < POOLS; ++i) {
+    for (int i = 0; i <= WALLS * POOLS; ++i) {
         nvnMemoryPoolFinalize(&physical[i].pool);
-        if (i % 2)
+        if (i % 2 == 0)
             navin_free(physical[i].memory);
         else
             free(physical[i].memory);

@@ -1,4 +1,4 @@
-//! `clients/memory.c`: which physical page is behind each rectangle of the wall in a frame, and its colour then.
+//! `clients/memory.c`: which physical page is behind each rectangle of the wall of a frame, and its colour then.
 
 use anyhow::{Result, ensure};
 
@@ -9,20 +9,28 @@ const ACROSS: usize = 8;
 const DOWN: usize = 4;
 const PAGES: usize = 16;
 const PLACES: usize = ACROSS * DOWN * PAGES;
-const PHYSICAL: usize = 256;
+/// Physical pages of a wall.
+const PHYSICAL: usize = 128;
 const CHANGES: u32 = 12;
+
+/// Which of the two walls a frame shows.
+fn side_of(frame: u32) -> usize {
+    (frame + frame / 100) as usize % 2
+}
 
 /// The colour of every rectangle; black where nothing is mapped.
 fn wall(frame: u64) -> Vec<[f64; 3]> {
-    let mut since = [0; PHYSICAL];
+    let side = side_of(frame as u32);
+    let own = side * PHYSICAL;
+    let mut since = [0; 2 * PHYSICAL];
     let mut behind = [None; PLACES];
-    for frame in 0..=frame as u32 {
-        if frame % 10 == 5 {
-            since[hash(frame, 99) as usize % PHYSICAL] = frame;
+    for frame in (0..=frame as u32).filter(|frame| side_of(*frame) == side) {
+        if matches!(frame % 10, 5 | 8) {
+            since[own + hash(frame, 99) as usize % PHYSICAL] = frame;
         }
         for change in 0..CHANGES {
             let random = hash(frame * CHANGES + change, 7);
-            let page = (random >> 12) as usize % PHYSICAL;
+            let page = own + (random >> 12) as usize % PHYSICAL;
             behind[random as usize % PLACES] = (random >> 28 >= 4).then_some(page);
         }
     }
