@@ -1,7 +1,7 @@
 //! EXR: one picture of half or single floats.
 //!
-//! Scan lines of one part with channels R, G, B, A (or Y), uncompressed or by ZIP, ZIPS or RLE, are read; what is
-//! written is uncompressed. The format is that of the OpenEXR file layout documentation.
+//! Scan lines of one part, uncompressed or by ZIP, ZIPS or RLE, are read; what is written is uncompressed. (The `exr`
+//! crate reads more, but panics on some bad files: on B44 blocks, on tiles outside the picture.) The format is that of the OpenEXR file layout documentation.
 
 use super::bytes::{File, Out};
 use super::{FileError, Source, Texture, WriteError};
@@ -12,8 +12,10 @@ use crate::layout::Target;
 /// What files begin with.
 pub(super) const MAGIC: [u8; 4] = [0x76, 0x2F, 0x31, 0x01];
 const VERSION: u32 = 2;
-/// Bits of the version word for tiles, deep data and several parts; long names are no obstacle.
-const UNSUPPORTED: u32 = 0x200 | 0x800 | 0x1000;
+/// Bits of the version word for tiles and several parts; long names are no obstacle.
+const PARTS: u32 = 0x200 | 0x1000;
+/// The one for deep data.
+const DEEP: u32 = 0x800;
 /// Deflate makes at most this many bytes of one.
 const MOST_INFLATION: u64 = 1032;
 
@@ -23,7 +25,7 @@ struct Channel {
     /// 0 whole number, 1 half, 2 single.
     kind: u32,
     /// Components of the texel that it fills.
-    to: &'static [usize],
+    to: Shown,
 }
 
 impl Channel {
@@ -41,31 +43,32 @@ struct Header {
     window: Option<(u64, [i32; 4])>,
 }
 
-impl Header {
-    /// The channels with where they go: R, G, B, A and Y of the picture itself, else of the first layer that has any
-    /// (`ViewLayer.Combined.R`). The others are stepped over.
-    fn channels(&self) -> Vec<Channel> {
-        let split = |name: &str| -> (String, String) {
-            let (layer, channel) = name.rsplit_once('.').unwrap_or(("", name));
-            (layer.to_owned(), channel.to_ascii_uppercase())
-        };
-        let shows = |channel: &str| ["R", "G", "B", "A", "Y"].contains(&channel);
-        let layers = || self.named.iter().map(|(name, _)| split(name)).filter(|(_, channel)| shows(channel));
-        let layer = layers().find(|(layer, _)| layer.is_empty()).or_else(|| layers().next()).map(|(layer, _)| layer);
-        let to = |name: &str| -> &'static [usize] {
-            let (of, channel) = split(name);
-            match channel.as_str() {
-                _ if layer.as_ref() != Some(&of) => &[],
-                "R" => &[0],
-                "G" => &[1],
-                "B" => &[2],
-                "A" => &[3],
-                "Y" => &[0, 1, 2],
-                _ => &[],
-            }
-        };
-        self.named.iter().map(|(name, kind)| Channel { kind: *kind, to: to(name) }).collect()
-    }
+/// Components of the texel that a channel fills.
+type Shown = &'static [usize];
+
+/// Where channels go: R, G, B, A and Y of the picture itself, else of the first layer that has any
+/// (`ViewLayer.Combined.R`). The others go nowhere. None where no channel goes anywhere.
+fn shown(names: &[String]) -> Option<Vec<Shown>> {
+    let split = |name: &str| -> (String, String) {
+        let (layer, channel) = name.rsplit_once('.').unwrap_or(("", name));
+        (layer.to_owned(), channel.to_ascii_uppercase())
+    };
+    let shows = |channel: &str| ["R", "G", "B", "A", "Y"].contains(&channel);
+    let layers = || names.iter().map(|name| split(name)).filter(|(_, channel)| shows(channel));
+    let (layer, _) = layers().find(|(layer, _)| layer.is_empty()).or_else(|| layers().next())?;
+    let to = |name: &String| -> Shown {
+        let (of, channel) = split(name);
+        match channel.as_str() {
+            _ if of != layer => &[],
+            "R" => &[0],
+            "G" => &[1],
+            "B" => &[2],
+            "A" => &[3],
+            "Y" => &[0, 1, 2],
+            _ => &[],
+        }
+    };
+    Some(names.iter().map(to).collect())
 }
 
 /// Reads a picture as RGBA16F where all channels are half floats, as RGBA32F otherwise.
@@ -73,31 +76,34 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     let file = File(bytes);
     file.magic(0, &MAGIC)?;
     let version = file.u32(4, "version")?;
-    if version & 0xFF != VERSION || version & UNSUPPORTED != 0 {
-        let what = format!("version {version:#x}; expected 2 without tiles, deep data and parts");
-        return Err(FileError::at(4, what));
+    if version & 0xFF != VERSION || version & DEEP != 0 {
+        return Err(FileError::at(4, format!("version {version:#x}; expected 2 without deep data")));
+    }
+    if version & PARTS != 0 {
+        return Err(FileError::at(4, "tiles or several parts, which are not read: save scan lines of one part"));
     }
     let (header, end) = read_header(&file)?;
-    let channels = header.channels();
     let (window_at, window) = header.window.ok_or_else(|| FileError::new("EXR without a dataWindow"))?;
     let extent = |from: i32, to: i32| u32::try_from(i64::from(to) - i64::from(from) + 1).ok().filter(|n| *n > 0);
     let (Some(width), Some(height)) = (extent(window[0], window[2]), extent(window[1], window[3])) else {
         return Err(FileError::at(window_at, format!("dataWindow {window:?} is empty")));
     };
-    if channels.iter().all(|c| c.to.is_empty()) {
-        let names: Vec<&str> = header.named.iter().map(|(name, _)| name.as_str()).collect();
+    let (names, kinds): (Vec<String>, Vec<u32>) = header.named.into_iter().unzip();
+    let Some(shown) = shown(&names) else {
         return Err(FileError::at(
             header.channels_at,
             format!("no channels R, G, B, A or Y, of the picture or of a layer; there are {names:?}"),
         ));
-    }
+    };
+    let channels: Vec<Channel> = kinds.into_iter().zip(shown).map(|(kind, to)| Channel { kind, to }).collect();
     let (compression_at, compression) = header.compression.unwrap_or((0, 0));
     let lines = match compression {
         0..=2 => 1,
         3 => 16,
         n => {
             let name = ["PIZ", "PXR24", "B44", "B44A", "DWAA", "DWAB"].get(usize::from(n) - 4).unwrap_or(&"unknown");
-            return Err(FileError::at(compression_at, format!("{name} compression, which is not read")));
+            let what = format!("{name} compression, which is not read: save it by ZIP or without");
+            return Err(FileError::at(compression_at, what));
         }
     };
     let row: u64 = channels.iter().map(|c| c.bytes() as u64).sum::<u64>() * u64::from(width);

@@ -1,8 +1,10 @@
 //! KTX2: one texture, level after level, the smallest first; in each level layers, faces, slices.
 //!
 //! Formats are Vulkan's. Key-value data says the NVN format, target and name where Vulkan has fewer, so that what was
-//! written is read back. Reads files without supercompression and with zlib; BasisLZ and Zstandard are named and
-//! refused.
+//! written is read back. Reads files without supercompression, by zlib and by Zstandard; universal textures (BasisLZ,
+//! UASTC) are named and refused.
+
+use std::io::Read as _;
 
 use super::bytes::{File, Out};
 use super::ktx2_dfd::descriptor;
@@ -17,8 +19,12 @@ const FORMAT_KEY: &str = "NavinFormat";
 const TARGET_KEY: &str = "NavinTarget";
 const NAME_KEY: &str = "NavinName";
 const SWIZZLE_KEY: &str = "KTXswizzle";
-/// Deflate makes at most this many bytes of one.
+/// Deflate makes at most this many bytes of one; Zstandard could make more of nothing but one value, which no texture
+/// worth a file is.
 const MOST_INFLATION: u64 = 1032;
+
+/// The largest window that Zstandard's encoders take without being told how much there is.
+const MOST_WINDOW: u64 = 8 << 20;
 
 /// The Vulkan format that a file states: none where NVN's bytes are not Vulkan's.
 fn vk_format(info: &FormatInfo) -> i32 {
@@ -68,7 +74,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
         (Some(vulkan), Some(named)) if same(vulkan, named) => named,
         (Some(vulkan), _) => vulkan,
         (None, Some(named)) if number == 0 => named,
-        _ => return Err(FileError::at(12, format!("Vulkan format {number} has no NVN format with the same bytes"))),
+        _ => {
+            let what = match universal(&file).filter(|_| number == 0) {
+                Some(model) => format!("{model}, which are to be transcoded, are not read"),
+                None => format!("Vulkan format {number} has no NVN format with the same bytes"),
+            };
+            return Err(FileError::at(12, what));
+        }
     };
     check_class(format).map_err(|what| FileError::at(12, what))?;
     let arrayed = layer_count > 0;
@@ -110,7 +122,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
     };
     let layout = texture.check_sizes().map_err(|e| FileError::at(20, e.to_string()))?;
     let need = texture.packed_size().map_err(|e| FileError::at(20, e.to_string()))?;
-    let most = if scheme == 3 { file.len().saturating_mul(MOST_INFLATION) } else { file.len() };
+    let most = if matches!(scheme, 2 | 3) { file.len().saturating_mul(MOST_INFLATION) } else { file.len() };
     if need > most {
         return Err(FileError::at(20, format!("{need} bytes of texels, more than the file can hold")));
     }
@@ -124,7 +136,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
             0 => stored.into(),
             3 => inflate(stored, want).map_err(|what| FileError::at(start, what))?.into(),
             1 => return Err(FileError::at(44, "supercompressed by BasisLZ, which is not read")),
-            2 => return Err(FileError::at(44, "supercompressed by Zstandard, which is not read")),
+            2 => zstandard(stored, want).map_err(|what| FileError::at(start, what))?.into(),
             n => return Err(FileError::at(44, format!("supercompression scheme {n} is not known"))),
         };
         let bytes: std::borrow::Cow<[u8]> = bytes;
@@ -148,6 +160,45 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
 fn inflate(bytes: &[u8], want: u64) -> Result<Vec<u8>, String> {
     miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, want as usize)
         .map_err(|e| format!("zlib data: {e}, expected {want} bytes"))
+}
+
+fn zstandard(bytes: &[u8], want: u64) -> Result<Vec<u8>, String> {
+    let wrong = |e: &dyn std::fmt::Display| format!("Zstandard data: {e}, expected {want} bytes");
+    // The decoder keeps a window of output before it gives any away: none larger than encoders have need of.
+    if zstandard_window(bytes).is_some_and(|window| window > MOST_WINDOW.max(want.saturating_mul(2))) {
+        return Err(wrong(&"a window that is far larger than the level"));
+    }
+    let decoder = ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|e| wrong(&e))?;
+    let mut out = Vec::new();
+    // One byte more shows data that is too long.
+    decoder.take(want.saturating_add(1)).read_to_end(&mut out).map_err(|e| wrong(&e))?;
+    Ok(out)
+}
+
+/// The window that a Zstandard frame's header states; none where there is no header (which the decoder says better).
+fn zstandard_window(bytes: &[u8]) -> Option<u64> {
+    let descriptor = *bytes.get(4)?;
+    // Without a window there is one segment, whose size the decoder takes; it stands behind the dictionary's number.
+    if descriptor & 0x20 == 0 {
+        let window = *bytes.get(5)?;
+        let base = 1u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    let at = 5 + [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let mut number = [0; 8];
+    number[..size].copy_from_slice(bytes.get(at..at + size)?);
+    Some(u64::from_le_bytes(number))
+}
+
+/// The colour models of universal textures, which become another format only when they are used.
+fn universal(file: &File) -> Option<&'static str> {
+    let at = u64::from(file.u32(48, "descriptor offset").ok()?);
+    match file.u8(at.checked_add(12)?, "colour model").ok()? {
+        163 => Some("ETC1S texels (BasisLZ)"),
+        166 => Some("UASTC texels"),
+        _ => None,
+    }
 }
 
 /// Keys and text values; values that are no text are left out.

@@ -366,9 +366,36 @@ fn ktx2_by_zlib_and_by_others() {
     file.extend_from_slice(&packed);
     file[44] = 3;
     file[88..96].copy_from_slice(&(packed.len() as u64).to_le_bytes());
-    same(&read(&file, GobOrder::TegraX1).unwrap(), &[texture]);
+    same(&read(&file, GobOrder::TegraX1).unwrap(), std::slice::from_ref(&texture));
+    // Zstandard, and zlib's bytes under its name.
     file[44] = 2;
     assert!(read(&file, GobOrder::TegraX1).unwrap_err().to_string().contains("Zstandard"));
+    file.truncate(at);
+    let packed = ruzstd::encoding::compress_to_vec(&texture.data[..], ruzstd::encoding::CompressionLevel::Fastest);
+    file.extend_from_slice(&packed);
+    file[88..96].copy_from_slice(&(packed.len() as u64).to_le_bytes());
+    same(&read(&file, GobOrder::TegraX1).unwrap(), std::slice::from_ref(&texture));
+    for short in [1, packed.len() / 2, packed.len() - 1] {
+        file[88..96].copy_from_slice(&(short as u64).to_le_bytes());
+        assert!(read(&file, GobOrder::TegraX1).is_err(), "{short} of {}", packed.len());
+    }
+    // A window of gigabytes, in both ways to state one.
+    file[88..96].copy_from_slice(&(packed.len() as u64).to_le_bytes());
+    let mut window = file.clone();
+    window[at + 4] &= !0x20;
+    window[at + 5] = 0xFF;
+    assert!(read(&window, GobOrder::TegraX1).unwrap_err().to_string().contains("window"));
+    window[at + 4] = 0xE0;
+    window[at + 5..at + 13].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    assert!(read(&window, GobOrder::TegraX1).unwrap_err().to_string().contains("window"));
+    // Universal textures: no Vulkan format, and the model in the descriptor.
+    let mut file = ktx2_of_others(&texture);
+    file[12..16].fill(0);
+    let model = u32::from_le_bytes(file[48..52].try_into().unwrap()) as usize + 12;
+    for (number, name) in [(163, "BasisLZ"), (166, "UASTC")] {
+        file[model] = number;
+        assert!(read(&file, GobOrder::TegraX1).unwrap_err().to_string().contains(name));
+    }
 }
 
 #[test]

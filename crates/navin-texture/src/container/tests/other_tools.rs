@@ -213,3 +213,15 @@ fn single(format: Format, seed: u64) -> Texture {
     let one = texture(format, Target::D2, [8, 8, 1], 1, 1);
     Texture { data: noise(one.data.len(), seed), ..one }
 }
+
+/// What is not read is named with a way out.
+#[test]
+fn exr_says_what_it_does_not_read() {
+    let mut file = exr_with(&["B", "G", "R"]);
+    let compression = file.windows(12).rposition(|w| w == b"compression\0").unwrap() + 12 + 4;
+    file[compression] = 4;
+    let piz = one(&file).unwrap_err();
+    assert!(piz.to_string().contains("PIZ") && piz.offset == Some(compression as u64), "{piz}");
+    file[5] = 2;
+    assert!(one(&file).unwrap_err().to_string().contains("tiles"));
+}
