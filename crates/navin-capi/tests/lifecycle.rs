@@ -5,13 +5,15 @@ mod guest;
 mod this_program;
 
 use std::process::Output;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 use guest::*;
 use navin_abi::enums::{
-    NVNeventSignalFlags, NVNeventSignalLocation, NVNeventSignalMode, NVNeventWaitMode, NVNqueueGetErrorResult,
-    NVNshaderStage, NVNsyncCondition, NVNsyncFlagBits, NVNsyncWaitResult, NVNwindowAcquireTextureResult,
+    NVNcopyFlags, NVNeventSignalFlags, NVNeventSignalLocation, NVNeventSignalMode, NVNeventWaitMode,
+    NVNqueueGetErrorResult, NVNshaderStage, NVNsyncCondition, NVNsyncFlagBits, NVNsyncWaitResult,
+    NVNwindowAcquireTextureResult,
 };
 use navin_abi::types::*;
 use nvn::trampolines::*;
@@ -117,6 +119,53 @@ fn a_process_that_wants_to_go_on_without_a_device_does() {
         return;
     };
     assert!(output.status.success(), "{}", text(&output));
+}
+
+/// The guest's last objects go as the process ends. Then the Vulkan driver takes itself down, and no thread of ours may be
+/// in it: NVIDIA's crashed.
+#[test]
+fn a_process_ends_with_no_thread_in_vulkan_and_later_waits_fail() {
+    const TEST: &str = "a_process_ends_with_no_thread_in_vulkan_and_later_waits_fail";
+    let Some(output) = child(TEST, &[]) else { return leave_the_process() };
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("the wait has failed, and nobody completes"), "{text}");
+}
+
+/// What the guest's own handler waits for, which runs after the driver's.
+static NEVER: AtomicPtr<NVNsync> = AtomicPtr::new(null_mut());
+
+fn leave_the_process() {
+    extern "C" fn after_the_end() {
+        // SAFETY: a live sync.
+        let result = unsafe { nvnSyncWait(NEVER.load(Ordering::Relaxed), u64::MAX) };
+        let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+        if result == NVNsyncWaitResult::FAILED && !names.into_iter().any(|name| name.trim() == "navin-complete") {
+            println!("the wait has failed, and nobody completes");
+        }
+    }
+    // SAFETY: a function that lives as long as the process and does not unwind.
+    unsafe { libc::atexit(after_the_end) };
+    let mut guest = Guest::new();
+    let never = guest.sync();
+    NEVER.store(never, Ordering::Relaxed);
+    let textures: Vec<_> = (0..4).map(|_| guest.texture(navin_abi::enums::NVNformat::RGBA8, SIDE, SIDE)).collect();
+    let place = guest.take(4096);
+    let place = guest.address(place);
+    guest.run(|c| {
+        for texture in &textures {
+            let all = NVNcopyRegion { xoffset: 0, yoffset: 0, zoffset: 0, width: SIDE, height: SIDE, depth: 1 };
+            // SAFETY: live objects.
+            unsafe { nvnCommandBufferCopyTextureToBuffer(c, *texture, null(), &all, place, NVNcopyFlags(0)) };
+        }
+    });
+    // SAFETY: live textures.
+    textures.iter().for_each(|texture| unsafe { nvnTextureFinalize(*texture) });
+    assert!(navin::lifecycle::suspend());
+    fence(&guest, never);
+    // SAFETY: live objects.
+    assert_eq!(unsafe { nvnSyncWait(never, 0) }, NVNsyncWaitResult::TIMEOUT_EXPIRED);
 }
 
 #[test]

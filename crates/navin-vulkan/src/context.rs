@@ -326,14 +326,6 @@ impl Context {
         self.identity.kind == vk::PhysicalDeviceType::CPU
     }
 
-    /// Whether images are better destroyed a while after their texture: NVIDIA's driver (580.159) crashed inside
-    /// vkDestroyImageView in every other run of a texture streamer whose finalized textures were destroyed as soon as
-    /// the timeline said that nothing used them. Why is not known.
-    pub fn crashes_over_early_release(&self) -> bool {
-        const NVIDIA: u32 = 0x10DE;
-        self.identity.vendor == NVIDIA
-    }
-
     /// Whether pools without CPU access are made in device-local memory.
     pub fn device_local_pools(&self) -> bool {
         match self.device_local {

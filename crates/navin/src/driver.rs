@@ -58,6 +58,8 @@ pub(crate) struct Driver {
     /// Descriptor slots wait for the end of submitted work: whoever publishes it has the submit thread look again.
     pub(crate) slots_wait: AtomicBool,
     jobs: mpsc::Sender<Job>,
+    /// The completion thread.
+    completer: Mutex<Option<thread::JoinHandle<()>>>,
     /// Jobs for when everything up to a submission has been replayed; submissions ascend.
     later: Mutex<VecDeque<(u64, Job)>>,
     /// Who waits for everything up to a submission to be replayed, but for what is parked.
@@ -167,6 +169,7 @@ fn start() -> Result<&'static Driver, String> {
         slots_wait: AtomicBool::new(false),
         jobs,
         later: Mutex::default(),
+        completer: Mutex::default(),
         settling: Mutex::default(),
     }));
     driver.run.device(&driver.context.report().device);
@@ -174,12 +177,10 @@ fn start() -> Result<&'static Driver, String> {
     let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
         thread::Builder::new().name(name.into()).spawn(body).map_err(|e| format!("no thread for {name}: {e}"))
     };
-    // A guest that ends by itself still gets its last frames: this runs before the run's own handler, which was
-    // registered earlier.
-    // SAFETY: the handler is a function that lives as long as the process and does not unwind.
-    unsafe { libc::atexit(drain_at_exit) };
+    // Before the run's own handler, which was registered earlier.
+    leave_first();
     spawn("navin-submit", Box::new(move || driver.submit_thread(inbox)))?;
-    spawn("navin-complete", Box::new(move || driver.completion_thread()))?;
+    *driver.completer.lock() = Some(spawn("navin-complete", Box::new(move || driver.completion_thread()))?);
     spawn("navin-display", Box::new(move || driver.display_thread()))?;
     Ok(driver)
 }
@@ -187,12 +188,37 @@ fn start() -> Result<&'static Driver, String> {
 /// How long a process that ends waits for work and frames on their way.
 const EXIT_WAIT: Duration = Duration::from_secs(5);
 
-extern "C" fn drain_at_exit() {
-    if let Some(driver) = get().filter(|driver| !driver.scheduler.suspended()) {
+/// Has [`leave`] run at the process's end before everything that was registered for it so far. The Vulkan driver
+/// registers more as it goes (its compiler is loaded late), so this is called again when a guest has begun to submit
+/// and when it gives up its device.
+pub(crate) fn leave_first() {
+    // SAFETY: the handler is a function that lives as long as the process and does not unwind.
+    unsafe { libc::atexit(leave) };
+}
+
+/// The process ends: a guest that ends by itself still gets its last frames, and then no thread of ours calls Vulkan any
+/// more. The driver's library takes itself down next, and a call from another thread would find it gone (NVIDIA's
+/// crashed in vkDestroyImageView, which the last textures of a guest had come to).
+extern "C" fn leave() {
+    static LEFT: AtomicBool = AtomicBool::new(false);
+    let Some(driver) = get() else { return };
+    if LEFT.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    if !driver.scheduler.suspended() {
         for queue in driver.scheduler.status() {
             driver.finish(queue.queue, Some(EXIT_WAIT));
         }
         driver.display.wait_empty(EXIT_WAIT);
+    }
+    driver.scheduler.suspend(Some(EXIT_WAIT));
+    driver.completions.close();
+    // What the guest's own handlers still wait for fails instead of never ending.
+    driver.scheduler.lose_device();
+    let begun = Instant::now();
+    let completes = || driver.completer.lock().as_ref().is_some_and(|thread| !thread.is_finished());
+    while completes() && begun.elapsed() < EXIT_WAIT {
+        thread::sleep(Duration::from_micros(100));
     }
 }
 
@@ -295,8 +321,7 @@ impl Driver {
                 job(&mut replayer);
             }
             self.report_validation();
-            let late = replayer.collect_late();
-            let timeout = if self.scheduler.waits_for_event() { Some(EVENT_POLL) } else { late };
+            let timeout = self.scheduler.waits_for_event().then_some(EVENT_POLL);
             self.scheduler.wait_for_work(seen, timeout);
         }
     }

@@ -4,6 +4,7 @@
 //! modes go to the host, which replays by them.
 
 use std::ffi::c_char;
+use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use navin_abi::device_info::{self, Generation};
@@ -14,7 +15,7 @@ use navin_abi::types::*;
 use super::debug_callback;
 use super::object::{accessors, address, clear_magic, get, live, output, set, store};
 use super::table::entries;
-use crate::host;
+use crate::{driver, host};
 
 /// What the guest was built for, packed: bit 0 NVN2, bit 1 a version is given, then major and minor, 31 bits each.
 static GUEST: AtomicU64 = AtomicU64::new(0);
@@ -88,6 +89,8 @@ pub(crate) extern "C" fn nvnDeviceFinalize(device: *mut NVNdevice) {
     if live::<DeviceRecord, _>(device, "nvnDeviceFinalize").is_some() {
         debug_callback::remove(device as usize);
         clear_magic(device);
+        static LAST: Once = Once::new();
+        LAST.call_once(driver::leave_first);
     }
 }
 

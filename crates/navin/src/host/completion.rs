@@ -272,7 +272,9 @@ impl Driver {
 
     /// Counts one submission.
     pub(crate) fn count_submission(&self) {
-        self.counters.submissions.fetch_add(1, Ordering::Relaxed);
+        if self.counters.submissions.fetch_add(1, Ordering::Relaxed) == 0 {
+            crate::driver::leave_first();
+        }
     }
 }
 

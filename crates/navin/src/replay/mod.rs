@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use navin_abi::fault;
 use navin_abi::records::ViewDesc;
@@ -76,9 +76,6 @@ pub(crate) enum Engine {
     Copy,
 }
 
-/// How long images of finalized textures stay on a driver that crashes when they go at once.
-const LATE_RELEASE: Duration = Duration::from_millis(50);
-
 /// The submit thread's state.
 pub(crate) struct Replayer {
     driver: &'static Driver,
@@ -90,8 +87,6 @@ pub(crate) struct Replayer {
     presenter: present::Presenter,
     /// Looks GPU addresses up.
     addresses: RefCell<AddressReader>,
-    /// When what finalized textures left is collected, on a driver that stands it no sooner.
-    late_release: Option<Instant>,
 }
 
 /// What may change under a bound handle: registrations, storage that the guest says it wrote, storage that is noticed
@@ -144,7 +139,6 @@ impl Replayer {
             reported: Reported::default(),
             presenter: present::Presenter::new(driver),
             addresses: RefCell::new(driver.pools.reader()),
-            late_release: None,
         }
     }
 
@@ -184,23 +178,8 @@ impl Replayer {
             content::release(self.driver, &texture);
         }
         self.residency.release(self.driver, serial);
-        // What has ended goes now (B650), but on a driver that crashes over it a moment later.
-        if self.driver.context.crashes_over_early_release() {
-            self.late_release = Some(Instant::now() + LATE_RELEASE);
-        } else {
-            self.collect();
-        }
-    }
-
-    /// Collects what was left for later, if it is time; tells how long until then.
-    pub(crate) fn collect_late(&mut self) -> Option<Duration> {
-        let left = self.late_release?.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            self.late_release = None;
-            self.collect();
-            return None;
-        }
-        Some(left)
+        // What has ended goes now (B650).
+        self.collect();
     }
 
     /// Frees descriptor slots, what lies in them, and whatever else was dropped, as far as the GPU is through with it
