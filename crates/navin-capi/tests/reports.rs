@@ -5,8 +5,8 @@ mod this_program;
 
 use guest::*;
 use navin_abi::enums::{
-    NVNclearColorMask, NVNconditionalRenderMode, NVNcounterType, NVNdepthFunc, NVNeventSignalMode, NVNeventWaitMode,
-    NVNsyncCondition,
+    NVNclearColorMask, NVNconditionalRenderMode, NVNcounterType, NVNdepthFunc, NVNeventSignalFlags,
+    NVNeventSignalLocation, NVNeventSignalMode, NVNeventWaitMode, NVNsyncCondition,
 };
 use navin_abi::types::*;
 use nvn::trampolines::*;
@@ -639,6 +639,85 @@ fn b622_a_frames_times_span_the_frames_own_work() {
             std::thread::sleep(stall);
         }
     }
+}
+
+/// Frames of five milliseconds with a wait for another queue's event in the middle, and a stall of a second once: the
+/// reported times are those of the work (B622).
+#[test]
+fn b622_frames_of_five_milliseconds_are_reported_as_such_over_waits_and_stalls() {
+    const BYTES: usize = 1 << 20;
+    const FRAMES: usize = 14;
+    let mut scene = Scene::new();
+    let other = queue(scene.guest.device);
+    let (work, place) = (scene.guest.take(BYTES), scene.guest.take(4));
+    let work = scene.guest.address(work);
+    let event: *mut NVNevent = object();
+    // SAFETY: zeroed storage that stays.
+    unsafe {
+        let builder = object();
+        nvnEventBuilderSetDefaults(builder);
+        nvnEventBuilderSetStorage(builder, scene.guest.pool, place as i64);
+        assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
+    }
+    let fills = |c, count: u32| {
+        // SAFETY: a live command buffer.
+        (0..count).for_each(|n| unsafe { nvnCommandBufferClearBuffer(c, work, BYTES, n) });
+    };
+    let span = |frame: &dyn Fn(*mut NVNcommandBuffer)| {
+        scene.guest.run(|c| {
+            scene.report(c, NVNcounterType::TIMESTAMP, 0);
+            frame(c);
+            scene.report(c, NVNcounterType::TIMESTAMP, 1);
+        });
+        let [start, end] = [0, 1].map(|n| scene.guest.nanoseconds(&scene.guest.report(scene.place(n))));
+        end - start
+    };
+    let median = |mut spans: Vec<u64>| {
+        spans.sort_unstable();
+        spans[spans.len() / 2]
+    };
+    let mut count = 2;
+    while median((0..3).map(|_| span(&|c| fills(c, count))).collect()) < 5_000_000 && count < 1 << 13 {
+        count *= 2;
+    }
+    let expected = median((0..5).map(|_| span(&|c| fills(c, count))).collect());
+    assert!(expected >= 4_000_000, "{count} fills take {expected} ns");
+    let frame = |n: u32| {
+        scene.guest.submit(other, |c| {
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferSignalEvent(
+                    c,
+                    event,
+                    NVNeventSignalMode::WRITE,
+                    NVNeventSignalLocation::BOTTOM,
+                    NVNeventSignalFlags(0),
+                    n,
+                );
+            }
+        });
+        span(&|c| {
+            fills(c, count / 2);
+            // SAFETY: live objects.
+            unsafe { nvnCommandBufferWaitEvent(c, event, NVNeventWaitMode::EQUAL, n) };
+            fills(c, count / 2);
+        })
+    };
+    let spans: Vec<u64> = (0..FRAMES)
+        .map(|n| {
+            if n == 4 {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            }
+            frame(n as u32 + 1)
+        })
+        .collect();
+    // A CPU as the device does other things meanwhile.
+    let cpu = navin::counters().unwrap()["device"].as_str().is_some_and(|name| name.contains("llvmpipe"));
+    let allowed = if cpu { expected } else { expected / 10 };
+    let after = median(spans[5..].to_vec());
+    println!("{count} fills: {expected} ns; frames {spans:?}");
+    assert!(after.abs_diff(expected) <= allowed, "{after} ns instead of {expected}: {spans:?}");
+    assert!(spans[4..].iter().all(|span| *span < 500_000_000), "the stall is nobody's: {spans:?}");
 }
 
 /// 30 counting submissions a frame for 300 frames: as many query pools as frames in flight need, and no more (B589).
