@@ -67,6 +67,34 @@ fn flags_that_contradict_each_other_make_no_pool() {
     assert!(guest.pool_at(std::ptr::null_mut(), 4096, CACHED).is_none());
 }
 
+/// Storage that is not there, or not all of it: NVN's answer, and nothing is touched.
+#[test]
+fn b107_storage_that_is_no_memory_makes_no_pool() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let bytes = 64 << 12;
+    let refused = |memory: *mut u8| {
+        let faults = navin_abi::fault::count();
+        [CACHED, GPU_ONLY, 0x64].into_iter().all(|flags| guest.pool_at(memory, bytes, flags).is_none())
+            && navin_abi::fault::count() > faults
+    };
+    let at = |memory: *mut u8, page: usize| memory.wrapping_add(page << 12).cast::<core::ffi::c_void>();
+    for (first, count) in [(0, 64), (63, 1), (32, 1), (7, 1)] {
+        let memory = map_anonymous(bytes);
+        // SAFETY: pages of our own, which nobody uses.
+        unsafe { assert_eq!(libc::munmap(at(memory, first), count << 12), 0) };
+        assert!(refused(memory), "{count} pages from {first} on are not mapped");
+    }
+    for (first, count) in [(0, 64), (63, 1)] {
+        let memory = map_anonymous(bytes);
+        // SAFETY: as above.
+        unsafe { assert_eq!(libc::mprotect(at(memory, first), count << 12, libc::PROT_NONE), 0) };
+        assert!(refused(memory), "{count} pages from {first} on are not to be read");
+    }
+    let pool = guest.pool_at(map_anonymous(bytes), bytes, CACHED).expect("memory never touched is memory");
+    pool.end();
+}
+
 /// One texture of each kind in a pool that only the GPU sees, over memory that was loaded before.
 #[test]
 fn b315_what_a_pool_held_at_creation_is_its_textures_content() {

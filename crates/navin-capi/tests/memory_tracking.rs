@@ -6,7 +6,7 @@ mod memory_guest;
 mod this_program;
 
 use memory_guest::*;
-use navin_abi::enums::NVNformat;
+use navin_abi::enums::{NVNcopyFlags, NVNformat};
 use navin_abi::types::*;
 use nvn::trampolines::*;
 
@@ -260,6 +260,50 @@ fn b118_stores_through_a_virtual_pools_own_range_are_seen() {
 fn store_first(at: *mut u8, value: u8) {
     // SAFETY: a page that the caller has mapped.
     unsafe { at.write_bytes(value, 4096) };
+}
+
+/// A buffer write that is under way when a texture there is used for the first time: it is filled from what is there, and
+/// again from what comes.
+#[test]
+fn b206_what_the_gpu_writes_while_a_texture_is_filled_comes_into_it() {
+    let _alone = alone();
+    let guest = Guest::new();
+    if !tracks(&guest) {
+        return;
+    }
+    for memory in Memory::ALL {
+        for same_piece in [false, true] {
+            let pool = guest.pool(memory, 1 << 20, CACHED);
+            let texture = guest.linear(&pool, 1 << 18, 64);
+            let from = guest.own.address() + SCRATCH as u64;
+            let to = from + (1 << 20);
+            guest.own.write(SCRATCH, &[0x5A; 16384]);
+            // SAFETY: live objects.
+            let write = |c| unsafe {
+                nvnCommandBufferCopyBufferToBuffer(c, from, pool.address() + (1 << 18), 16384, NVNcopyFlags(0));
+            };
+            // SAFETY: as above.
+            let first_use = |c| unsafe {
+                let part = region([0; 3], [1, 1, 1]);
+                nvnCommandBufferCopyTextureToBuffer(c, texture, std::ptr::null(), &part, to, NVNcopyFlags(0));
+            };
+            guest.submit_slowly(|c| {
+                write(c);
+                if same_piece {
+                    first_use(c);
+                }
+            });
+            if !same_piece {
+                guest.submit(first_use);
+            }
+            guest.finish();
+            assert_eq!(guest.texel(texture), [0x5A; 4], "{memory:?}, in one piece: {same_piece}");
+            let uploads = counter("texture_uploads");
+            assert_eq!(guest.texel(texture), [0x5A; 4]);
+            assert_eq!(counter("texture_uploads"), uploads);
+            pool.end();
+        }
+    }
 }
 
 /// A buffer write of the GPU's into a texture's storage is what the texture holds when it was waited for.

@@ -383,7 +383,14 @@ impl Tracker {
             if watcher != Watcher::Nobody {
                 protocol::retire(&*self.shared, part.clone());
             }
-            self.marks.lock().unwrap_or_else(PoisonError::into_inner).retain(|granule, _| !part.contains(granule));
+            let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+            if part.len() < marks.len() {
+                for granule in part {
+                    marks.remove(&granule);
+                }
+            } else {
+                marks.retain(|granule, _| !part.contains(granule));
+            }
         }
         true
     }
@@ -556,6 +563,17 @@ impl Tracker {
         add(&self.shared.counters.fetched, written);
     }
 
+    /// Whether everything is known that was written into a run before this call; what a fetching mechanism knows is
+    /// asked for unless somebody else holds the slot lock, which a host write does not wait for (B413).
+    fn fetched_before(&self, granules: Range<usize>) -> bool {
+        if self.shared.chosen.selection.mechanism != Mechanism::Userfaultfd {
+            return true;
+        }
+        let Ok(mut slots) = self.slots.try_lock() else { return false };
+        self.settle(&mut slots, granules);
+        true
+    }
+
     /// Navin is about to write this memory itself, for the guest: it is recorded as written and left writable, so that
     /// system calls may write it. Takes no slot lock (B413). To be called before the write; a stamp for what the
     /// writer then left there is taken by [`Self::protect`] after it.
@@ -572,18 +590,27 @@ impl Tracker {
         if !protected {
             return;
         }
+        // What the guest wrote before is not the writer's: found first, or else nothing is left out (B412).
+        let named = writer != Writer::NOBODY && self.fetched_before(granules.clone());
         let mut marks = Vec::new();
+        let mut written = 0;
         let done = {
             #[cfg(target_os = "linux")]
             let _signals = mechanism::SignalGuard::new();
             protocol::host_write(&*self.shared, granules, &mut |granule, before, now| {
-                marks.push((granule, word::generation(before), now));
+                written += 1;
+                if named {
+                    marks.push((granule, word::generation(before), now));
+                }
             })
         };
         if !done {
             navin_abi::fault!("B411", "protected memory at {:#x} cannot be made writable for the host", span.start);
         }
-        add(&self.shared.counters.host_written, marks.len());
+        add(&self.shared.counters.host_written, written);
+        if !named {
+            return;
+        }
         let mut kept = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         for (granule, before, after) in marks {
             // A row of writes by one writer, nothing of others in between, goes on; else a new one begins.

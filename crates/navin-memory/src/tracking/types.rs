@@ -38,6 +38,11 @@ impl Stamp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Writer(pub u64);
 
+impl Writer {
+    /// Whose writes no question leaves out: nothing is kept of them.
+    pub const NOBODY: Self = Self(u64::MAX);
+}
+
 /// A registered range: its slot and how many ranges the tracker had seen, so that a slot that is used again makes
 /// another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

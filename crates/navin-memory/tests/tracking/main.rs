@@ -50,6 +50,7 @@ suite!(
     writes::odd_spans_are_answered,
     ranges::b205_the_table_grows_by_blocks,
     ranges::b206_stamps_older_than_the_registration_are_written,
+    ranges::b206_a_handle_answers_written_for_stamps_from_before_its_range,
     ranges::b407_neighbours_share_a_granule,
     ranges::b407_ranges_are_removed_by_their_exact_start,
     ranges::several_trackers_coexist,

@@ -86,6 +86,24 @@ pub fn b206_stamps_older_than_the_registration_are_written(setup: &Setup) {
     assert!(!tracker.written_since_except(span, stamp, Writer(1)));
 }
 
+/// A neighbour keeps the page that both share protected, so that no write there is missed; the stamp is too old for the
+/// new range all the same, as its holder may have asked about the old one.
+pub fn b206_a_handle_answers_written_for_stamps_from_before_its_range(setup: &Setup) {
+    let (tracker, g) = (setup.tracker(), setup.granule);
+    let memory = Memory::new(4 * g);
+    let (edge, half) = (Span::new(memory.start + g, 64), g + g / 2);
+    tracker.register(memory.start, half).unwrap();
+    tracker.register(memory.start + half, 4 * g - half).unwrap();
+    let old = tracker.protect(edge);
+    assert!(!tracker.handle(edge).unwrap().written_since(edge, old));
+    tracker.retire(memory.start);
+    tracker.register(memory.start, half).unwrap();
+    let handle = tracker.handle(edge).unwrap();
+    assert!(handle.written_since(edge, old));
+    let new = tracker.protect(edge);
+    assert!(!handle.written_since(edge, new));
+}
+
 /// Two pools that share a granule, as 4 KB aligned pools do on hosts with larger pages.
 pub fn b407_neighbours_share_a_granule(setup: &Setup) {
     let (tracker, g) = (setup.tracker(), setup.granule);

@@ -166,6 +166,15 @@ pub fn one_writer_can_be_left_out(setup: &Setup) {
     tracker.fetch();
     tracker.host_write(Span::new(memory.start + 3 * g, 1), one);
     assert!(except(stamp, one));
+    // The same, with nobody having looked in between.
+    let stamp = tracker.protect(span);
+    memory.write(3 * g, 2);
+    tracker.host_write(Span::new(memory.start + 3 * g, 1), one);
+    assert!(except(stamp, one));
+    // Nobody's writes are left out by nobody.
+    let stamp = tracker.protect(span);
+    tracker.host_write(Span::new(memory.start + 2 * g, 1), Writer::NOBODY);
+    assert!(except(stamp, one) && except(stamp, Writer::NOBODY));
     // The other way round: the host's, protected, then the guest's.
     let stamp = tracker.protect(span);
     tracker.host_write(Span::new(memory.start, 1), one);

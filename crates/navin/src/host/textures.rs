@@ -72,6 +72,8 @@ pub(crate) enum Filled {
 pub(crate) struct Watched {
     /// When it was last looked at.
     pub(crate) looked: Moment,
+    /// Nothing tells of writes into it: it is looked at each time (B205).
+    pub(crate) always: bool,
     /// Of what is mapped there, in a virtual pool.
     pub(crate) generation: u64,
     /// Since when writes count, of the whole.

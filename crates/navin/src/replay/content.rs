@@ -216,6 +216,8 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
         driver.counters.texture_upload_bytes.fetch_add(size, Ordering::Relaxed);
         return filled;
     }
+    // Written on the GPU and not there yet: to be filled again then.
+    bytes.note_gpu_writes(0..size, driver.context.queue().completed());
     bytes.bring(&driver.context, 0..size);
     let storage = bytes.read(0..size);
     if !bytes.cpu_writes() && storage.iter().all(|byte| *byte == 0) {
@@ -240,7 +242,8 @@ fn watched(driver: &Driver, bytes: &Bytes<'_>, size: u64) -> Filled {
     let stamp = bytes.watch(0..size);
     let (head, tail) = bytes.ends(size);
     let ends = [head, tail].map(|end| (stamp, hash(&bytes.read(end))));
-    Filled::Watched(Box::new(Watched { looked, generation, stamp, parts: None, ends }))
+    let always = bytes.is_refused(0..size);
+    Filled::Watched(Box::new(Watched { looked, always, generation, stamp, parts: None, ends }))
 }
 
 /// Fills again what was written since the last time; `said`: the guest says that it wrote some of it.
@@ -254,7 +257,7 @@ fn refresh(
 ) {
     let Filled::Watched(watched) = filled else { return };
     let now = driver.pools.moment();
-    if !said && watched.looked == now {
+    if !said && !watched.always && watched.looked == now {
         return;
     }
     let size = texture.layout.size;

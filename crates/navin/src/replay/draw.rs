@@ -172,7 +172,8 @@ impl Piece<'_> {
 
     /// What is recorded from here on may write a range of GPU addresses.
     pub(crate) fn writes(&mut self, range: Range) {
-        self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), range.address, range.size);
+        let written = (range.address, range.size);
+        self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), written, self.submission);
         // A render condition may look there (B585).
         let queue = self.driver.context.queue();
         self.reported.note_write(range.address, range.size, || queue.completed());

@@ -179,7 +179,7 @@ impl Piece<'_> {
         let Some(range) = self.resolve_whole(Range { address, size: REPORT }, "the report of a counter") else {
             return;
         };
-        self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), address, REPORT);
+        self.driver.pools.gpu_writes(&mut self.addresses.borrow_mut(), (address, REPORT), self.submission);
         let place = self.encoder.device_address(range);
         let kind = NVNcounterType(counter.into());
         match kind {

@@ -69,6 +69,23 @@ impl Bytes<'_> {
         }
     }
 
+    /// Whether nothing tells of CPU writes into some of the bytes, though there may be any (B205).
+    pub(crate) fn is_refused(&self, range: Range<u64>) -> bool {
+        self.pieces(range).iter().filter_map(|piece| piece.source.as_ref()).any(|(entry, _)| {
+            let physical = entry.physical();
+            physical.is_some_and(|physical| physical.tracked().is_refused())
+        })
+    }
+
+    /// The bytes are about to be read on the CPU, submissions up to `completed` having ended: what a later one or the
+    /// piece that is being replayed writes there counts as written when it has ended.
+    pub(crate) fn note_gpu_writes(&self, range: Range<u64>, completed: u64) {
+        for Piece { range, source } in self.pieces(range) {
+            let Some((entry, at)) = source else { continue };
+            self.pools.note_gpu_writes(entry, at..at + (range.end - range.start), completed);
+        }
+    }
+
     /// Where `range` of the bytes lies.
     fn pieces(&self, range: Range<u64>) -> SmallVec<[Piece; 1]> {
         match &self.entry.kind {

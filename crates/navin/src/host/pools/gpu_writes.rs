@@ -50,6 +50,47 @@ impl Watched {
     }
 }
 
+/// What commands have written into a pool lately, for textures that come to watch it while that is under way.
+#[derive(Default)]
+pub(crate) struct Recent(Mutex<RecentWrites>);
+
+#[derive(Default)]
+struct RecentWrites {
+    /// Submission, as its number was thought to be, and bytes; oldest first.
+    writes: VecDeque<(u64, Range<u64>)>,
+    /// The newest submission of those that found no place.
+    forgotten: u64,
+}
+
+impl Recent {
+    /// How many are kept.
+    const KEPT: usize = 64;
+
+    fn add(&self, range: &Range<u64>, submission: u64) {
+        let mut recent = self.0.lock();
+        // Commands write the same buffers again and again.
+        if let Some(at) = recent.writes.iter().rposition(|(_, known)| known == range) {
+            if recent.writes[at].0 == submission {
+                return;
+            }
+            recent.writes.remove(at);
+        }
+        if recent.writes.len() == Self::KEPT
+            && let Some((oldest, _)) = recent.writes.pop_front()
+        {
+            recent.forgotten = recent.forgotten.max(oldest);
+        }
+        recent.writes.push_back((submission, range.clone()));
+    }
+
+    /// Whether submissions that have not ended may write some of the bytes; `ended` tells of a number.
+    fn may_write(&self, range: &Range<u64>, ended: impl Fn(u64) -> bool) -> bool {
+        let recent = self.0.lock();
+        let over = |known: &Range<u64>| known.start < range.end && range.start < known.end;
+        !ended(recent.forgotten) || recent.writes.iter().any(|(number, known)| over(known) && !ended(*number))
+    }
+}
+
 /// Bytes that a submission may write and that textures watch.
 pub(super) struct Written {
     entry: Arc<Entry>,
@@ -121,8 +162,8 @@ impl GpuWrites {
 }
 
 impl Pools {
-    /// Commands of the piece that is being replayed may write a range of GPU addresses.
-    pub(crate) fn gpu_writes(&self, addresses: &mut AddressReader, address: u64, size: u64) {
+    /// Commands of the piece that is being replayed, for submission `submission`, may write a range of GPU addresses.
+    pub(crate) fn gpu_writes(&self, addresses: &mut AddressReader, (address, size): (u64, u64), submission: u64) {
         let mut done = 0;
         while done < size {
             let left = size - done;
@@ -138,7 +179,7 @@ impl Pools {
             }
             if let Some(Mapping { pool, offset, .. }) = memory {
                 let range = offset..offset + step;
-                if let Some(entry) = self.watched_entry(pool, &range) {
+                if let Some(entry) = self.watched_entry(pool, &range, submission) {
                     self.written.add(Written { entry, range: range.clone() });
                 }
                 self.mirrors.gpu_writes(pool, range);
@@ -147,17 +188,48 @@ impl Pools {
         }
     }
 
-    /// The pool, if a texture's storage is watched in these bytes of it.
-    fn watched_entry(&self, pool: navin_memory::PoolId, range: &Range<u64>) -> Option<Arc<Entry>> {
+    /// The pool, if a texture's storage is watched in these bytes of it; noted for one that comes to be.
+    fn watched_entry(&self, pool: navin_memory::PoolId, range: &Range<u64>, submission: u64) -> Option<Arc<Entry>> {
         let entries = self.entries.read();
         let entry = entries.get(&pool)?;
-        entry.physical()?.watched()?.any(range.clone()).then(|| Arc::clone(entry))
+        let physical = entry.physical()?;
+        if physical.tracked().is_tracked() {
+            physical.recent().add(range, submission);
+        }
+        physical.watched()?.any(range.clone()).then(|| Arc::clone(entry))
+    }
+
+    /// Bytes of a pool are watched from here on, and about to be read by the CPU, submissions up to `completed` having
+    /// ended: if others may write there, they count as written when the piece that is being replayed has ended.
+    pub(super) fn note_gpu_writes(&self, entry: Arc<Entry>, range: Range<u64>, completed: u64) {
+        // Of a piece that got another number than was thought nothing is known but that.
+        let late = self.late.load(Ordering::Acquire);
+        let ended = |number: u64| number == 0 || number.max(late) <= completed;
+        if entry.physical().is_some_and(|physical| physical.recent().may_write(&range, ended)) {
+            self.written.add(Written { entry, range });
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_written_lately_is_known_until_it_has_ended() {
+        let recent = Recent::default();
+        let may_write = |range: Range<u64>, completed| recent.may_write(&range, |number| number <= completed);
+        assert!(!may_write(0..u64::MAX, 0));
+        recent.add(&(100..200), 5);
+        recent.add(&(300..400), 6);
+        assert!(may_write(199..200, 4) && may_write(0..101, 4) && !may_write(200..300, 4));
+        assert!(!may_write(100..200, 5) && may_write(399..500, 5) && !may_write(0..500, 6));
+        recent.add(&(100..200), 7);
+        assert!(may_write(150..151, 6), "the newest counts");
+        // More than is kept: everything counts until they have ended.
+        (0..Recent::KEPT as u64).for_each(|n| recent.add(&(1000 + n..1001 + n), 8));
+        assert!(may_write(0..1, 6) && !may_write(0..1, 7) && may_write(1000..1001, 7) && !may_write(0..u64::MAX, 8));
+    }
 
     #[test]
     fn what_is_watched_is_found_in_blocks() {

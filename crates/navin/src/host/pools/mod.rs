@@ -200,6 +200,15 @@ impl Pools {
 
     /// The guest's memory as a pool, imported unless that can wait; `None` when the driver does not take it (B107).
     fn physical(&self, context: &Arc<Context>, storage: GuestPtr<u8>, desc: &PoolDesc, id: PoolId) -> Option<Physical> {
+        if !alloc::is_mapped(storage.host(), desc.size) {
+            fault!(
+                key = storage.address(),
+                "B107",
+                "a memory pool over {:#x} bytes at {storage:?}, of which not all are mapped memory; nvnMemoryPoolInitialize answers false",
+                desc.size
+            );
+            return None;
+        }
         self.note_overlap(storage.host() as u64, desc.size, id);
         // Memory of Navin's allocator, or that the embedder told of, has a file behind it and a second mapping.
         let backing = NonNull::new(storage.host()).and_then(|start| alloc::backing(start, desc.size as usize));

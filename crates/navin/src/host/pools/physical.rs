@@ -18,7 +18,7 @@ use navin_vulkan::{
     StorageKind, UNKNOWN_LENGTH,
 };
 
-use super::gpu_writes::Watched;
+use super::gpu_writes::{Recent, Watched};
 use super::tracking::Tracked;
 
 /// The guest's memory behind a pool, and how the GPU gets at it.
@@ -40,6 +40,8 @@ pub(crate) struct Physical {
     tracked: Tracked,
     /// Where textures watch it.
     watched: OnceLock<Watched>,
+    /// What commands have written lately.
+    recent: Recent,
     /// The file behind the storage and its second mapping, which stay as long as this (after the imports).
     backing: Option<alloc::Backing>,
 }
@@ -92,6 +94,7 @@ impl Physical {
             last_use: AtomicU64::new(0),
             tracked,
             watched: OnceLock::new(),
+            recent: Recent::default(),
             backing,
         }
     }
@@ -325,6 +328,11 @@ impl Physical {
             self.watched.get_or_init(|| Watched::new(self.storage.len)).add(offset..offset + size);
         }
         self.tracked.protect(offset, size)
+    }
+
+    /// What commands have written lately.
+    pub(super) fn recent(&self) -> &Recent {
+        &self.recent
     }
 
     /// Where textures watch it, if they ever did.

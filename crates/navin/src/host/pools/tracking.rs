@@ -9,9 +9,6 @@ use navin_memory::tracking::{
 
 use crate::config::Config;
 
-/// Who writes when Navin writes for the guest. Nobody asks to leave these writes out.
-const NAVIN: Writer = Writer(0);
-
 /// The tracker; none where nothing tracks.
 pub(crate) struct Tracking(Option<Arc<Tracker>>, Selection);
 
@@ -71,12 +68,13 @@ impl Tracking {
     /// Has a pool's storage tracked, if the CPU may write it.
     pub(super) fn track(&self, start: *mut u8, len: u64, cpu_writes: bool) -> Tracked {
         let (start, len) = (start as usize, len as usize);
-        let mut tracked = Tracked { tracker: self.0.clone(), registered: false, start, len };
+        let mut tracked = Tracked { tracker: self.0.clone(), registered: false, refused: false, start, len };
         if let Some(tracker) = self.0.as_ref().filter(|_| cpu_writes) {
             match tracker.register(start, len) {
                 Ok(_) => tracked.registered = true,
                 Err(e) => {
-                    navin_abi::fault!("B205", "{e}: its textures are fetched again only when the guest flushes them");
+                    tracked.refused = true;
+                    navin_abi::fault!("B205", "{e}: its textures are fetched again at each use");
                 }
             }
         }
@@ -89,6 +87,8 @@ pub(crate) struct Tracked {
     tracker: Option<Arc<Tracker>>,
     /// False for storage whose writes are not noticed.
     registered: bool,
+    /// The tracker did not take storage that the CPU may write: it counts as written, always (B205).
+    refused: bool,
     start: usize,
     len: usize,
 }
@@ -97,6 +97,11 @@ impl Tracked {
     /// Whether CPU writes are noticed.
     pub(crate) fn is_tracked(&self) -> bool {
         self.registered
+    }
+
+    /// Whether the bytes count as written, always.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused
     }
 
     fn tracker(&self) -> Option<&Tracker> {
@@ -114,10 +119,10 @@ impl Tracked {
         self.tracker().map_or(Stamp::NEVER, |tracker| tracker.protect(self.span(offset, len)))
     }
 
-    /// Whether any of these bytes' pages may have been written since; false for storage that is not tracked, where
+    /// Whether any of these bytes' pages may have been written since; false for storage that nothing is to track, where
     /// the guest's word counts.
     pub(super) fn written_since(&self, offset: u64, len: u64, stamp: Stamp) -> bool {
-        self.tracker().is_some_and(|tracker| tracker.written_since(self.span(offset, len), stamp))
+        self.refused || self.tracker().is_some_and(|tracker| tracker.written_since(self.span(offset, len), stamp))
     }
 
     /// The parts of these bytes that may have been written since, as offsets in the storage, in whole tracked pages but
@@ -145,7 +150,7 @@ impl Tracked {
     /// Navin itself is about to write these bytes for the guest, by whatever mapping.
     pub(super) fn host_writes(&self, offset: u64, len: u64) {
         if let Some(tracker) = self.tracker() {
-            tracker.host_write(self.span(offset, len), NAVIN);
+            tracker.host_write(self.span(offset, len), Writer::NOBODY);
         }
     }
 
@@ -172,5 +177,27 @@ impl Drop for Tracked {
         if let Some(tracker) = self.tracker() {
             tracker.retire(self.start);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b205_storage_that_the_tracker_refuses_counts_as_written_always() {
+        let tracking = Tracking::new(&Config::default());
+        if !tracking.is_on() {
+            return eprintln!("SKIPPED: nothing tracks here");
+        }
+        // Past all addresses of programs: nothing there is touched.
+        let refused = tracking.track((1usize << 60) as *mut u8, 1 << 16, true);
+        assert!(refused.is_refused() && !refused.is_tracked());
+        let stamp = refused.protect(0, 4096);
+        assert!(refused.written_since(0, 4096, stamp));
+        assert!(refused.written_since(0, 4096, refused.clock()));
+        // The CPU does not write there: nothing to notice, and nothing refused.
+        let unseen = tracking.track((1usize << 60) as *mut u8, 1 << 16, false);
+        assert!(!unseen.is_refused() && !unseen.written_since(0, 4096, Stamp::NEVER));
     }
 }
