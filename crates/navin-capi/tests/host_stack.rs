@@ -2,9 +2,15 @@
 
 mod memory_guest;
 
+#[path = "../../navin-shader/tests/common/assemble.rs"]
+mod assemble;
+
+use assemble::{compute, word};
 use memory_guest::*;
-use navin_abi::enums::NVNformat;
+use navin_abi::GuestPtr;
+use navin_abi::enums::{NVNformat, NVNshaderStageBits};
 use navin_abi::types::*;
+use navin_shader::isa::table::{Field, Form, Op};
 use nvn::trampolines::*;
 
 /// Runs `body` on a stack of 16 KB with an inaccessible page below it, as a guest's fiber has.
@@ -47,6 +53,33 @@ fn b422_a_guest_thread_of_16_kb_may_call_everything() {
             nvnCommandBufferClearColor(c, 0, color.as_ptr(), NVNclearColorMask::RGBA);
         });
         assert_eq!(read_texel(texture, 3, 3), 0xffff_0000);
+        // A program is translated and made on the thread that gives it.
+        let words = [word(Op::Exit, Form::J, &[(Field::Cond, 15)])];
+        let (control, code) = compute(&words);
+        let code_pool = guest.pool(Memory::Private, 1 << 16, 0x64);
+        code_pool.write(0, &code);
+        let control = control.to_vec().leak();
+        // SAFETY: a zeroed object of sufficient size that stays, as code and control section do.
+        unsafe {
+            let program = object();
+            assert_eq!(nvnProgramInitialize(program, guest.device), NVN_TRUE);
+            let control = GuestPtr::from_host(control.as_ptr().cast());
+            let data = NVNshaderData { data: code_pool.address(), control };
+            assert_eq!(nvnProgramSetShaders(program, 1, &data), NVN_TRUE);
+            guest.run(|c| {
+                nvnCommandBufferBindProgram(c, program, NVNshaderStageBits::COMPUTE_BIT);
+                nvnCommandBufferDispatchCompute(c, 1, 1, 1);
+            });
+            nvnProgramFinalize(program);
+        }
+        // Virtual pools, with all that a mapping waits for.
+        let sparse = guest.virtual_pool(1 << 20);
+        let physical = guest.pool(Memory::Navin, 1 << 16, PHYSICAL);
+        assert!(guest.map(&sparse, &[map_from(&physical, 0, 4096, 4096)]));
+        assert!(guest.map(&sparse, &[map_from(&physical, 4096, 4096, 4096), unmap(8192, 4096)]));
+        sparse.end();
+        physical.end();
+        code_pool.end();
         // SAFETY: a live texture.
         unsafe { nvnTextureFinalize(texture) };
         pool.end();

@@ -212,8 +212,10 @@ fn b124_nothing_of_a_finalized_pool_stays() {
     let _alone = alone();
     let guest = Guest::new();
     let memory = storage::<u8>(1 << 20);
-    let counts =
-        || ["memory.buffers", "memory.imports", "live.textures", "live.pools", "memory.in_page_table"].map(counter);
+    let counts = || {
+        ["memory.buffers", "memory.imports", "live.textures", "live.images", "live.pools", "memory.in_page_table"]
+            .map(counter)
+    };
     let round = || {
         let pool = guest.pool_at(memory, 1 << 20, CACHED).unwrap();
         let target = guest.make(guest.builder(NVNformat::RGBA8, 64, 64, 1), &pool, 0);
@@ -238,6 +240,13 @@ fn b124_nothing_of_a_finalized_pool_stays() {
             nvnCommandBufferClearBuffer(c, address, 4096, 7);
         });
         assert_eq!(guest.texel(linear), [0, 255, 0, 255], "a new pool does not find the old one's textures");
+        // All of them go under work that uses them.
+        // SAFETY: live objects.
+        guest.submit(|c| unsafe {
+            let all = region([0; 3], [64, 64, 1]);
+            nvnCommandBufferClearTexture(c, target, std::ptr::null(), &all, color.as_ptr(), NVNclearColorMask::RGBA);
+            nvnCommandBufferClearBuffer(c, nvnBufferGetAddress(made), 4096, 0x0808_0808);
+        });
         // SAFETY: live objects.
         unsafe {
             nvnTextureFinalize(target);
@@ -245,6 +254,9 @@ fn b124_nothing_of_a_finalized_pool_stays() {
             nvnBufferFinalize(made);
         }
         pool.end();
+        // SAFETY: the memory of the pool, where the buffer was.
+        assert_eq!(unsafe { memory.add(1 << 19).read() }, 8, "Finalize waited for what used the pool");
+        guest.finish();
     };
     round();
     assert!(eventually(|| counter("memory.finalized_but_alive") == 0));
@@ -253,22 +265,23 @@ fn b124_nothing_of_a_finalized_pool_stays() {
         round();
     }
     assert!(eventually(|| counter("memory.finalized_but_alive") == 0 && counter("memory.waiting_for_release") == 0));
-    assert_eq!(counts(), first);
+    assert!(eventually(|| counts() == first), "{:?}, at first {first:?}", counts());
 }
 
 #[test]
 fn b125_threads_that_never_come_back_keep_nothing() {
     let _alone = alone();
-    let guest = Guest::new();
-    let buffers = counter("memory.buffers");
+    let _opened = Guest::new();
+    let before = counter("memory.buffers");
     let done = std::sync::Barrier::new(5);
-    let device = guest.device as usize;
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..20 {
-                    let memory = storage::<u8>(1 << 16);
-                    let pool = pool_on(device, memory);
+                let guest = Guest::new();
+                for n in 0..20u8 {
+                    let pool = guest.pool_at(storage::<u8>(1 << 16), 1 << 16, CACHED).unwrap();
+                    guest.gpu_write(pool.address() + 64, &[n; 64]);
+                    assert_eq!(pool.read(64, 1), [n]);
                     pool.end();
                 }
                 // Alive, without ever calling Navin again, while the counts are looked at.
@@ -277,6 +290,8 @@ fn b125_threads_that_never_come_back_keep_nothing() {
             });
         }
         done.wait();
+        // Each thread's own command memory.
+        let buffers = before + 4;
         assert!(eventually(|| counter("memory.finalized_but_alive") == 0));
         for _ in 0..1000 {
             assert_eq!(counter("memory.finalized_but_alive"), 0);
@@ -284,18 +299,6 @@ fn b125_threads_that_never_come_back_keep_nothing() {
         assert_eq!(counter("memory.buffers"), buffers);
         done.wait();
     });
-}
-
-fn pool_on(device: usize, memory: *mut u8) -> Pool {
-    // SAFETY: zeroed objects of sufficient size that stay.
-    unsafe {
-        let (builder, pool) = (object(), object());
-        nvnMemoryPoolBuilderSetDefaults(builder);
-        nvnMemoryPoolBuilderSetDevice(builder, device as *mut NVNdevice);
-        nvnMemoryPoolBuilderSetStorage(builder, memory.cast(), 1 << 16);
-        assert_eq!(nvnMemoryPoolInitialize(pool, builder), NVN_TRUE);
-        Pool { pool, memory, bytes: 1 << 16 }
-    }
 }
 
 /// B650, B651: pools come and go while nothing is submitted, the last use long complete.

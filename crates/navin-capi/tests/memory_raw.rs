@@ -1,17 +1,18 @@
 //! Which pools shaders with raw pointers can reach, and what they find there (B642, B113). Needs a Vulkan device.
 
 mod memory_guest;
+mod this_program;
 
 #[path = "../../navin-shader/tests/common/assemble.rs"]
 mod assemble;
 
 use assemble::{compute, word};
 use memory_guest::{
-    CACHED, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, map_anonymous, map_from, mirrored, object, storage,
-    unmap,
+    CACHED, GPU_ONLY, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, map_anonymous, map_from, mirrored,
+    object, storage, unmap,
 };
 use navin_abi::GuestPtr;
-use navin_abi::enums::{NVNshaderStage, NVNshaderStageBits};
+use navin_abi::enums::{NVNcopyFlags, NVNshaderStage, NVNshaderStageBits};
 use navin_abi::types::*;
 use navin_shader::isa::table::{Field, Form, Op};
 use nvn::trampolines::*;
@@ -96,6 +97,24 @@ fn whole_import_of_a_large_pool(guest: &Guest, program: *mut NVNprogram) {
     pool.end();
 }
 
+/// B122, B315: what the GPU is writing through a piece of a large pool that only the GPU sees is there when the whole is
+/// imported for raw pointers: it is no copy in device memory of what the storage holds.
+fn a_large_pool_of_the_gpus_own(guest: &Guest, program: *mut NVNprogram) {
+    const MB: usize = 1 << 20;
+    if mirrored() {
+        return;
+    }
+    let bytes = 600 * MB;
+    let pool = guest.pool_at(map_anonymous(bytes), bytes, GPU_ONLY).unwrap();
+    guest.own.write(SCRATCH + 64, &[1, 2, 3, 4]);
+    let (from, to) = (guest.own.address() + SCRATCH as u64 + 64, pool.address() + 32 * MB as u64);
+    // SAFETY: live objects.
+    guest.submit_slowly(|c| unsafe { nvnCommandBufferCopyBufferToBuffer(c, from, to, 4, NVNcopyFlags(0)) });
+    assert_eq!(load(guest, program, to), [1, 2, 3, 4]);
+    assert_eq!(counter("memory.chunks"), 0, "its pages are pinned once");
+    pool.end();
+}
+
 /// B122: a pool that is more than one import may hold (2 GB on some devices) is imported in pieces for raw pointers, and
 /// binds find it where they did.
 fn a_pool_larger_than_an_import(guest: &Guest, program: *mut NVNprogram) {
@@ -162,7 +181,7 @@ fn pools_go_under_raw_pointers(guest: &Guest, program: *mut NVNprogram) {
 
 /// One test: before the first such program nothing is in the table, which another test here would change.
 #[test]
-fn b642_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
+fn b642_b653_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers() {
     let _alone = alone();
     let guest = Guest::new();
     let memory = storage::<u8>(1001 * 4096);
@@ -174,7 +193,10 @@ fn b642_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_pointer
     });
     submit(&guest);
     assert_eq!(counter("memory.in_page_table"), 0);
+    // B653: code is read by the CPU; no buffer is made for it, and none for the key of the shader.
+    let buffers = counter("memory.buffers");
     let program = program(&guest);
+    assert_eq!(counter("memory.buffers"), buffers);
     guest.own.address();
     submit(&guest);
     let before = counter("memory.in_page_table");
@@ -219,9 +241,22 @@ fn b642_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_pointer
     physical.end();
     let with = counter("memory.in_page_table");
     whole_import_of_a_large_pool(&guest, program);
+    a_large_pool_of_the_gpus_own(&guest, program);
     a_pool_larger_than_an_import(&guest, program);
     pools_go_under_raw_pointers(&guest, program);
     pools.into_iter().for_each(Pool::end);
     assert_eq!(counter("memory.in_page_table"), with - 11, "finalized pools leave it");
     assert_eq!(load(&guest, program, base), [0; 4]);
+}
+
+/// The same where pools that only the GPU sees lie in device memory.
+#[test]
+fn b315_pools_in_device_memory_are_reached_by_raw_pointers() {
+    if this_program::is_child() || mirrored() {
+        return;
+    }
+    this_program::alone(
+        "b642_b653_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_pointers",
+        &[("NAVIN_DEVICE_LOCAL", "always")],
+    );
 }

@@ -18,6 +18,9 @@ use crate::driver::Driver;
 /// How long a wait for the timeline sleeps at a time: a device that was given up is noticed within it.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// How often the log tells of memory, at most.
+const MEMORY_LINE: Duration = Duration::from_secs(10);
+
 /// The CPU's part of one submission.
 #[derive(Default)]
 pub(crate) struct Completion {
@@ -129,7 +132,12 @@ impl Driver {
     /// Waits for the oldest submission, publishes it, and so on. Ends with the device.
     pub(crate) fn completion_thread(&'static self) {
         let mut watchdog = Watchdog::new(self.config.watchdog);
+        let mut said = Instant::now();
         while let Some(ticket) = self.completions.oldest() {
+            if said.elapsed() >= MEMORY_LINE {
+                said = Instant::now();
+                self.say_memory();
+            }
             match self.wait(ticket, Some(SLICE)) {
                 Ok(true) => self.publish(ticket),
                 Ok(false) => {
@@ -140,6 +148,25 @@ impl Driver {
                 Err(DeviceLost) => return,
             }
         }
+    }
+
+    /// The memory line of the log (B124): what climbs here is kept by something.
+    fn say_memory(&self) {
+        let ((pools, bytes), counts) = (self.pools.totals(), self.context.pool_counts());
+        tracing::info!(
+            target: "navin::memory",
+            pools,
+            pool_bytes = bytes,
+            textures = self.textures.len(),
+            images = self.context.images(),
+            programs = self.programs.len(),
+            pool_buffers = counts.live,
+            pool_buffer_bytes = counts.live_bytes,
+            imports = counts.imports,
+            finalized_but_alive = counts.retired,
+            waiting_for_release = self.context.waiting_for_release(),
+            "memory [B124]"
+        );
     }
 
     /// Says which submission does not end (B235).

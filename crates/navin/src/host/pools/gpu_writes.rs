@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use navin_memory::{AddressReader, Lookup, Mapping};
+use navin_memory::{AddressReader, Lookup, Mapping, PoolId};
 use parking_lot::Mutex;
 
 use super::{Entry, Pools};
@@ -150,6 +150,13 @@ impl GpuWrites {
         self.any.store(!state.in_flight.is_empty() || !state.now.is_empty(), Ordering::Release);
     }
 
+    /// Whether something of a pool is written or on its way.
+    pub(super) fn holds(&self, pool: PoolId) -> bool {
+        let state = self.state.lock();
+        let mut all = state.now.iter().chain(state.in_flight.iter().flat_map(|(_, written)| written));
+        all.any(|written| written.entry.pool.id == pool)
+    }
+
     /// The pool's memory goes: its tracking ends with it.
     pub(super) fn forget(&self, entry: &Entry) {
         if self.any.load(Ordering::Acquire) {
@@ -189,7 +196,7 @@ impl Pools {
     }
 
     /// The pool, if a texture's storage is watched in these bytes of it; noted for one that comes to be.
-    fn watched_entry(&self, pool: navin_memory::PoolId, range: &Range<u64>, submission: u64) -> Option<Arc<Entry>> {
+    fn watched_entry(&self, pool: PoolId, range: &Range<u64>, submission: u64) -> Option<Arc<Entry>> {
         let entries = self.entries.read();
         let entry = entries.get(&pool)?;
         let physical = entry.physical()?;

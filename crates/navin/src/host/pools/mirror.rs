@@ -138,6 +138,11 @@ impl Mirrors {
         }
     }
 
+    /// Whether a pool is in the table.
+    pub(super) fn holds(&self, pool: PoolId) -> bool {
+        self.state.lock().pools.contains_key(&pool)
+    }
+
     /// Everything countable about mirrors.
     pub(super) fn report(&self) -> serde_json::Value {
         let state = self.state.lock();

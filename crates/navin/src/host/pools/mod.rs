@@ -354,12 +354,28 @@ impl Pools {
 
     /// Destroys the imports of a pool that is in no table any more, and that nothing uses.
     fn end_import(&self, entry: Arc<Entry>) {
-        // Whoever looks at it at this moment destroys them when that is over.
-        if let Some(Entry { kind: Kind::Physical(mut physical), .. }) = Arc::into_inner(entry) {
-            // SAFETY: submissions that looked the pool up have ended (`last_use`), as have those that could reach it by
-            // raw pointers (`unreach`), and nothing finds it any more.
-            unsafe { physical.end() };
-        }
+        let id = entry.pool.id;
+        let Some(Entry { kind: Kind::Physical(mut physical), .. }) = Arc::into_inner(entry) else {
+            // Whoever looks at it at this moment destroys them when that is over.
+            tracing::debug!("memory pool {} is finalized; held by: {:?} [B125]", id.0, self.holders(id));
+            return;
+        };
+        // SAFETY: submissions that looked the pool up have ended (`last_use`), as have those that could reach it by raw
+        // pointers (`unreach`), and nothing finds it any more.
+        unsafe { physical.end() };
+    }
+
+    /// Tables in which something of a pool is found: a finalized one should be in none (B125).
+    fn holders(&self, id: PoolId) -> Vec<&'static str> {
+        let tables = [
+            ("pools", self.entries.read().contains_key(&id)),
+            ("mapped pools", self.kept.lock().contains(&id)),
+            ("page table", self.exposed.contains(id)),
+            ("mirrors", self.mirrors.holds(id)),
+            ("GPU writes", self.written.holds(id)),
+        ];
+        let found: Vec<_> = tables.iter().filter(|(_, holds)| *holds).map(|(name, _)| *name).collect();
+        if found.is_empty() { vec!["a lookup"] } else { found }
     }
 
     /// The newest moment of [`replays`] that is reached.
