@@ -74,7 +74,7 @@ typedef struct NavinTextureShape {
     uint32_t width;      /* texels of level 0 */
     uint32_t height;
     uint32_t depth;      /* slices of a 3D texture */
-    uint32_t layers;     /* six for each cube; 1 for targets without layers */
+    uint32_t layers;     /* six for each cube (a single cube may say 1); 1 for targets without layers */
     uint32_t levels;
     uint32_t samples;    /* 1, 2, 4 or 8 */
     uint32_t flags;      /* NVNtextureFlags */
@@ -107,8 +107,18 @@ typedef struct NavinTextureLayout {
     NavinTextureLevel level[16];
 } NavinTextureLayout;
 
+/* A box of a level in blocks of the format (texels of uncompressed ones, samples of multisampled ones). */
+typedef struct NavinTextureRegion {
+    uint32_t x, y, z;
+    uint32_t width, height, depth;
+} NavinTextureRegion;
+
 /* Each function returns 1, or 0, with nothing written, for what is no texture, level or format and for memory that is
  * too small. */
+
+/* Why the last of these functions that answered 0 (or NULL) on this thread did; "" if none has. The string stays until
+ * the next such answer on this thread. */
+NAVIN_API const char* navin_texture_error(void);
 
 NAVIN_API int navin_texture_layout(const NavinTextureShape* shape, NavinTextureLayout* layout);
 
@@ -121,9 +131,85 @@ NAVIN_API int navin_texture_tile(const NavinTextureShape* shape, uint32_t genera
                                  size_t tiled_bytes, const void* rows, size_t rows_bytes, size_t row_pitch,
                                  size_t slice_pitch);
 
+/* The same for a region; NULL is the whole level. Tiling leaves what is outside the region as it is. */
+NAVIN_API int navin_texture_untile_region(const NavinTextureShape* shape, uint32_t generation, uint32_t level,
+                                          const NavinTextureRegion* region, const void* tiled, size_t tiled_bytes,
+                                          void* rows, size_t rows_bytes, size_t row_pitch, size_t slice_pitch);
+NAVIN_API int navin_texture_tile_region(const NavinTextureShape* shape, uint32_t generation, uint32_t level,
+                                        const NavinTextureRegion* region, void* tiled, size_t tiled_bytes,
+                                        const void* rows, size_t rows_bytes, size_t row_pitch, size_t slice_pitch);
+
+/* Every step-th block each way of a level, as rows without padding: a small stand-in. Its bytes, and itself. */
+NAVIN_API uint64_t navin_texture_pick_bytes(const NavinTextureShape* shape, uint32_t level, uint32_t step);
+NAVIN_API int navin_texture_pick(const NavinTextureShape* shape, uint32_t generation, uint32_t level, uint32_t step,
+                                 const void* tiled, size_t tiled_bytes, void* rows, size_t rows_bytes);
+
+/* What a sparse texture's levels are made of. */
+typedef struct NavinTextureSparse {
+    uint32_t tile_width; /* texels of a tile of 64 KB */
+    uint32_t tile_height;
+    uint32_t tile_depth;
+    uint32_t tiled_levels; /* those behind are the tail */
+    uint64_t tail_offset;  /* bytes from a layer's start */
+    uint64_t tail_size;    /* bytes in each layer; 0 where every level is tiled */
+} NavinTextureSparse;
+
+NAVIN_API int navin_texture_sparse(const NavinTextureShape* shape, NavinTextureSparse* sparse);
+
+/* One tile of a sparse level out of the GPU's order. tile is its 65,536 bytes, wherever they are; rows is where the
+ * tile's first row goes; covers, if not NULL, is told the part of the level that it is. */
+NAVIN_API int navin_texture_untile_sparse_tile(const NavinTextureShape* shape, uint32_t generation, uint32_t level,
+                                               uint32_t column, uint32_t row, uint32_t slice, const void* tile,
+                                               void* rows, size_t rows_bytes, size_t row_pitch, size_t slice_pitch,
+                                               NavinTextureRegion* covers);
+
+/* What a format is. */
+typedef struct NavinTextureFormat {
+    const char* name; /* NVN's; stays as long as the library */
+    uint32_t bytes_per_block;
+    uint32_t block_width;
+    uint32_t block_height;
+    uint32_t components;
+    int vk_format; /* VkFormat, 0 where Vulkan has none */
+    int srgb;      /* 1 for formats on the sRGB curve */
+} NavinTextureFormat;
+
+NAVIN_API int navin_texture_format(int format, NavinTextureFormat* info);
+
+/* The NVNformat of a name: NVN's, with or without NVN_FORMAT_, in either case, or BC7_SRGB, ASTC_6x6 and so on. */
+NAVIN_API int navin_texture_format_named(const char* name);
+
 /* One slice of rows without padding as RGBA8, width * height * 4 bytes. */
 NAVIN_API int navin_texture_decode(int format, uint32_t width, uint32_t height, const void* rows, size_t rows_bytes,
                                    void* rgba8, size_t rgba8_bytes);
+
+/* The same as RGBA of 8 bits a component (pictures: sRGB numbers as they are), of half floats (16) or of single floats
+ * (32), which are the values that a shader reads. */
+NAVIN_API int navin_texture_decode_as(int format, uint32_t width, uint32_t height, const void* rows, size_t rows_bytes,
+                                      uint32_t bits, void* rgba, size_t rgba_bytes);
+
+/* Textures of a file (BNTX, XTX, DDS, KTX2, PNG, EXR). */
+typedef struct NavinTextureFile NavinTextureFile;
+
+/* One of them. Pointers stay until the file is freed. */
+typedef struct NavinTextureEntry {
+    const char* name; /* "" where the file has none */
+    NavinTextureShape shape;
+    const void* data; /* rows without padding, layer after layer, in each level after level */
+    size_t data_bytes;
+    char channels[4]; /* what a shader reads as R, G, B and A: 0 1 r g b a; no string */
+} NavinTextureEntry;
+
+/* Reads a file that is in memory; generation is the order of block-linear ones. NULL for what is none. */
+NAVIN_API NavinTextureFile* navin_texture_file_read(const void* bytes, size_t size, uint32_t generation);
+NAVIN_API uint32_t navin_texture_file_count(const NavinTextureFile* file);
+NAVIN_API int navin_texture_file_entry(const NavinTextureFile* file, uint32_t index, NavinTextureEntry* entry);
+
+/* The same textures as a file of another kind, which its extension names ("dds"). Returns the bytes that the file takes;
+ * they are written only if there is room for all of them. */
+NAVIN_API size_t navin_texture_file_write(const NavinTextureFile* file, const char* kind, uint32_t generation,
+                                          void* bytes, size_t size);
+NAVIN_API void navin_texture_file_free(NavinTextureFile* file);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,24 @@
 //! Textures for C: where the bytes of a texture lie, into and out of the GPU's order, as colours. Declared in
-//! `include/navin.h`; no device is opened.
+//! `include/navin.h`; no device is opened. [`mod@file`] is texture files, [`mod@part`] regions, picking and sparse tiles,
+//! [`mod@format`] formats. A function that answers 0 leaves its reason for [`navin_texture_error`].
 
-use std::ffi::{c_int, c_void};
+mod file;
+mod format;
+mod part;
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_int, c_void};
+
+pub use file::*;
+pub use format::*;
+pub use part::*;
 
 use navin_texture::layout::PackagedLayout;
-use navin_texture::{
-    Format, GobOrder, Layout, LayoutInput, LevelLayout, Pitch, Region, Storage, Target, TextureFlags, codec, tile,
-    untile,
-};
+use navin_texture::{Format, FormatInfo, GobOrder, Layout, LayoutInput, LevelLayout, Storage, Target, TextureFlags};
 
 /// What a texture is: NVN's own numbers.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct NavinTextureShape {
     /// `NVNformat`.
     pub format: c_int,
@@ -85,23 +92,79 @@ pub struct NavinTextureLayout {
     pub level: [NavinTextureLevel; 16],
 }
 
+thread_local! {
+    /// Why the last function of this file's answered 0 on this thread.
+    static ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// Leaves a reason and answers 0.
+fn refuse(why: impl std::fmt::Display) -> c_int {
+    let text = CString::new(why.to_string().replace('\0', "?")).unwrap_or_default();
+    ERROR.with_borrow_mut(|place| *place = text);
+    0
+}
+
+/// 1, or 0 with the reason left.
+fn answer(result: Result<(), String>) -> c_int {
+    match result {
+        Ok(()) => 1,
+        Err(why) => refuse(why),
+    }
+}
+
+/// Why the last `navin_texture_` function that answered 0 (or null) on this thread did; empty if none has. The string
+/// stays until the next such answer on this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn navin_texture_error() -> *const c_char {
+    ERROR.with_borrow(|text| text.as_ptr())
+}
+
 impl NavinTextureShape {
-    fn layout(&self) -> Option<Layout> {
+    fn layout(&self) -> Result<Layout, String> {
+        let target = Target::from_nvn(self.target).ok_or_else(|| format!("target {} is none of NVN's", self.target))?;
+        let layers = match (target, self.layers) {
+            (Target::Cube, 0 | 1 | 6) => 6,
+            (Target::Cube, n) => return Err(format!("{n} layers of a cube, which has six")),
+            (Target::CubeArray, n) if !n.is_multiple_of(6) => {
+                return Err(format!("{n} layers of a cube array: six for each cube"));
+            }
+            (_, n) => n,
+        };
         let input = LayoutInput {
-            target: Target::from_nvn(self.target)?,
-            format: Format::from_nvn(self.format)?,
+            target,
+            format: format_of(self.format)?,
             width: self.width,
             height: self.height,
             depth: self.depth,
-            layers: self.layers,
+            layers,
             levels: self.levels,
             samples: self.samples,
             flags: TextureFlags::from_bits_retain(self.flags),
             stride: self.stride,
             packaged: (self.has_layout != 0).then(|| PackagedLayout::from_bytes(self.layout)),
         };
-        Layout::new(&input).ok()
+        Layout::new(&input).map_err(|e| e.to_string())
     }
+
+    /// The layout's level.
+    fn level(&self, level: u32) -> Result<LevelLayout, String> {
+        let layout = self.layout()?;
+        let found = layout.levels.get(level as usize).copied();
+        found.ok_or_else(|| format!("no level {level}: the texture has {}", layout.levels.len()))
+    }
+}
+
+fn format_of(format: c_int) -> Result<&'static FormatInfo, String> {
+    Format::from_nvn(format).ok_or_else(|| format!("format {format} is none of NVN's"))
+}
+
+fn order_of(generation: u32) -> Result<GobOrder, String> {
+    GobOrder::from_generation(generation).ok_or_else(|| format!("generation {generation}, not 1 or 2"))
+}
+
+/// A pointer's target or an error.
+fn given<T>(pointer: Option<T>, what: &str) -> Result<T, String> {
+    pointer.ok_or_else(|| format!("{what} is null"))
 }
 
 fn level(l: &LevelLayout) -> NavinTextureLevel {
@@ -136,8 +199,13 @@ pub unsafe extern "C" fn navin_texture_layout(
     layout: *mut NavinTextureLayout,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let (Some(shape), Some(place)) = (unsafe { shape.as_ref() }, unsafe { layout.as_mut() }) else { return 0 };
-    let Some(found) = shape.layout() else { return 0 };
+    let (Some(shape), Some(place)) = (unsafe { shape.as_ref() }, unsafe { layout.as_mut() }) else {
+        return refuse("shape or layout is null");
+    };
+    let found = match shape.layout() {
+        Ok(found) => found,
+        Err(why) => return refuse(why),
+    };
     *place = NavinTextureLayout {
         size: found.size,
         alignment: found.alignment,
@@ -150,28 +218,6 @@ pub unsafe extern "C" fn navin_texture_layout(
         *to = level(from);
     }
     1
-}
-
-/// Both directions of a copy of a whole level.
-///
-/// # Safety
-/// As [`navin_texture_untile`], `tiled` and `rows` writable or readable as the direction needs.
-unsafe fn copy(
-    shape: *const NavinTextureShape,
-    generation: u32,
-    level: u32,
-    (row_pitch, slice_pitch): (usize, usize),
-    work: impl FnOnce(&LevelLayout, GobOrder, Region, Pitch) -> bool,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let Some(shape) = (unsafe { shape.as_ref() }) else { return 0 };
-    let (Some(layout), Some(order)) = (shape.layout(), GobOrder::from_generation(generation)) else { return 0 };
-    let Some(level) = layout.levels.get(level as usize) else { return 0 };
-    let region = Region::whole(level);
-    let tight = Pitch::packed(level, &region);
-    let row = if row_pitch == 0 { tight.row } else { row_pitch };
-    let slice = if slice_pitch == 0 { row.saturating_mul(level.rows as usize) } else { slice_pitch };
-    c_int::from(work(level, order, region, Pitch { row, slice }))
 }
 
 /// A slice of the caller's; none for null.
@@ -214,13 +260,19 @@ pub unsafe extern "C" fn navin_texture_untile(
     slice_pitch: usize,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let (from, to) = unsafe { (readable(tiled, tiled_bytes), writable(rows, rows_bytes)) };
-    let (Some(from), Some(to)) = (from, to) else { return 0 };
-    // SAFETY: the caller's promise.
     unsafe {
-        copy(shape, generation, level, (row_pitch, slice_pitch), |level, order, region, pitch| {
-            untile(to, pitch, from, level, order, region).is_ok()
-        })
+        navin_texture_untile_region(
+            shape,
+            generation,
+            level,
+            std::ptr::null(),
+            tiled,
+            tiled_bytes,
+            rows,
+            rows_bytes,
+            row_pitch,
+            slice_pitch,
+        )
     }
 }
 
@@ -242,13 +294,19 @@ pub unsafe extern "C" fn navin_texture_tile(
     slice_pitch: usize,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let (to, from) = unsafe { (writable(tiled, tiled_bytes), readable(rows, rows_bytes)) };
-    let (Some(to), Some(from)) = (to, from) else { return 0 };
-    // SAFETY: the caller's promise.
     unsafe {
-        copy(shape, generation, level, (row_pitch, slice_pitch), |level, order, region, pitch| {
-            tile(to, level, order, region, from, pitch).is_ok()
-        })
+        navin_texture_tile_region(
+            shape,
+            generation,
+            level,
+            std::ptr::null(),
+            tiled,
+            tiled_bytes,
+            rows,
+            rows_bytes,
+            row_pitch,
+            slice_pitch,
+        )
     }
 }
 
@@ -268,15 +326,7 @@ pub unsafe extern "C" fn navin_texture_decode(
     rgba8_bytes: usize,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let (from, to) = unsafe { (readable(rows, rows_bytes), writable(rgba8, rgba8_bytes)) };
-    let (Some(from), Some(to), Some(info)) = (from, to, Format::from_nvn(format)) else { return 0 };
-    match codec::decode_rgba8(info, from, width, height) {
-        Ok(pixels) if pixels.len() <= to.len() => {
-            to[..pixels.len()].copy_from_slice(&pixels);
-            1
-        }
-        _ => 0,
-    }
+    unsafe { navin_texture_decode_as(format, width, height, rows, rows_bytes, 8, rgba8, rgba8_bytes) }
 }
 
 #[cfg(test)]
