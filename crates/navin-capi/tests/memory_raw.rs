@@ -8,8 +8,8 @@ mod assemble;
 
 use assemble::{compute, word};
 use memory_guest::{
-    CACHED, GPU_ONLY, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, map_anonymous, map_from, mirrored,
-    object, storage, unmap,
+    CACHED, GPU_ONLY, Guest, Memory, PHYSICAL, Pool, SCRATCH, alone, counter, eventually, map_anonymous, map_from,
+    mirrored, object, storage, unmap,
 };
 use navin_abi::GuestPtr;
 use navin_abi::enums::{NVNcopyFlags, NVNshaderStage, NVNshaderStageBits};
@@ -99,20 +99,29 @@ fn whole_import_of_a_large_pool(guest: &Guest, program: *mut NVNprogram) {
 
 /// B122, B315: what the GPU is writing through a piece of a large pool that only the GPU sees is there when the whole is
 /// imported for raw pointers: it is no copy in device memory of what the storage holds.
-fn a_large_pool_of_the_gpus_own(guest: &Guest, program: *mut NVNprogram) {
+fn a_large_pool_of_the_gpus_own(guest: &Guest) -> *mut NVNprogram {
     const MB: usize = 1 << 20;
     if mirrored() {
-        return;
+        return program(guest);
     }
     let bytes = 600 * MB;
     let pool = guest.pool_at(map_anonymous(bytes), bytes, GPU_ONLY).unwrap();
     guest.own.write(SCRATCH + 64, &[1, 2, 3, 4]);
-    let (from, to) = (guest.own.address() + SCRATCH as u64 + 64, pool.address() + 32 * MB as u64);
+    let (from, to) = (guest.own.address() + SCRATCH as u64 + 64, pool.address() + 64);
+    // Long enough for a program to be made meanwhile.
+    (0..4).for_each(|_| guest.submit_slowly(|_| {}));
     // SAFETY: live objects.
     guest.submit_slowly(|c| unsafe { nvnCommandBufferCopyBufferToBuffer(c, from, to, 4, NVNcopyFlags(0)) });
+    assert!(eventually(|| counter("memory.chunks") == 1));
+    // Only from here on the table is walked. B653: code is read by the CPU; no buffer is made for it, and none for the
+    // key of the shader.
+    let buffers = counter("memory.buffers");
+    let program = program(guest);
+    assert_eq!(counter("memory.buffers"), buffers);
     assert_eq!(load(guest, program, to), [1, 2, 3, 4]);
     assert_eq!(counter("memory.chunks"), 0, "its pages are pinned once");
     pool.end();
+    program
 }
 
 /// B122: a pool that is more than one import may hold (2 GB on some devices) is imported in pieces for raw pointers, and
@@ -193,10 +202,7 @@ fn b642_b653_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_po
     });
     submit(&guest);
     assert_eq!(counter("memory.in_page_table"), 0);
-    // B653: code is read by the CPU; no buffer is made for it, and none for the key of the shader.
-    let buffers = counter("memory.buffers");
-    let program = program(&guest);
-    assert_eq!(counter("memory.buffers"), buffers);
+    let program = a_large_pool_of_the_gpus_own(&guest);
     guest.own.address();
     submit(&guest);
     let before = counter("memory.in_page_table");
@@ -241,7 +247,6 @@ fn b642_b653_b113_b122_pools_of_which_an_address_was_taken_are_reached_by_raw_po
     physical.end();
     let with = counter("memory.in_page_table");
     whole_import_of_a_large_pool(&guest, program);
-    a_large_pool_of_the_gpus_own(&guest, program);
     a_pool_larger_than_an_import(&guest, program);
     pools_go_under_raw_pointers(&guest, program);
     pools.into_iter().for_each(Pool::end);

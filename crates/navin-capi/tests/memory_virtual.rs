@@ -5,6 +5,7 @@ mod memory_guest;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memory_guest::*;
+use navin::hooks;
 use navin_abi::enums::{NVNcopyFlags, NVNformat, NVNtextureFlags};
 use navin_abi::types::*;
 use nvn::trampolines::*;
@@ -437,7 +438,44 @@ fn b115_a_pool_that_gave_out_an_address_is_no_alias() {
 #[test]
 fn b118_textures_of_a_sparse_pool_are_fetched_through_the_page_table() {
     let _alone = alone();
+    textures_through_the_page_table(&Guest::new());
+}
+
+/// As on a host with pages of 16 KB, in which most of these mappings cannot be shown, and which gives 1 GB of addresses:
+/// the texture lies 31 GB behind them.
+#[test]
+fn b109_b118_a_host_with_large_pages_and_few_addresses_has_the_page_table() {
+    let _alone = alone();
     let guest = Guest::new();
+    struct Simulated;
+    impl Drop for Simulated {
+        fn drop(&mut self) {
+            hooks::HOST_PAGE.store(0, Ordering::Relaxed);
+            hooks::MOST_RESERVED.store(0, Ordering::Relaxed);
+        }
+    }
+    let _simulated = Simulated;
+    hooks::HOST_PAGE.store(16 << 10, Ordering::Relaxed);
+    hooks::MOST_RESERVED.store(1 << 30, Ordering::Relaxed);
+    textures_through_the_page_table(&guest);
+    // Within the range: what is equal modulo 16 KB is seen by the CPU, and the rest by the GPU alone.
+    let physical = filled(&guest, Memory::Navin, MB, 0x55);
+    let pool = guest.pool_at(std::ptr::null_mut(), 4 << 30, 0x224).unwrap();
+    // SAFETY: a live pool.
+    let base = unsafe { nvnMemoryPoolMap(pool.pool) } as usize;
+    assert_ne!(base, 0, "a shortened range is one");
+    assert!(guest.map(&pool, &[map_from(&physical, BIG, 4 * PAGE, 4 * PAGE)]));
+    assert!(guest.map(&pool, &[map_from(&physical, BIG + PAGE, 8 * PAGE, 4 * PAGE)]));
+    assert!(guest.map(&pool, &[map_from(&physical, BIG, 2 << 30, 4 * PAGE)]));
+    assert!(is_readable(base + 4 * PAGE) && !is_readable(base + 8 * PAGE));
+    for at in [4 * PAGE, 8 * PAGE, 2 << 30] {
+        assert_eq!(guest.gpu_bytes(pool.address() + at as u64, PAGE), [0x55; PAGE], "{at:#x}");
+    }
+    pool.end();
+    physical.end();
+}
+
+fn textures_through_the_page_table(guest: &Guest) {
     for memory in Memory::ALL {
         let pool = guest.virtual_pool(64 << 30);
         // 32 GB into the pool, as one engine places its streamed textures.
@@ -447,7 +485,7 @@ fn b118_textures_of_a_sparse_pool_are_fetched_through_the_page_table() {
         unsafe { nvnTextureBuilderSetFlags(builder, NVNtextureFlags::SPARSE) };
         let sparse = guest.make(builder, &pool, far);
         let plain = guest.make(guest.builder(NVNformat::RGBA8, 128, 128, 1), &pool, 16 * MB);
-        let physical: Vec<Pool> = (0..4).map(|n| filled(&guest, memory, 4 * MB, 0x10 + n)).collect();
+        let physical: Vec<Pool> = (0..4).map(|n| filled(guest, memory, 4 * MB, 0x10 + n)).collect();
         // 256 KB of the one in 4 KB pages, in an order of its own, at offsets that 64 KB pages could not have.
         for page in 0..64usize {
             let from = &physical[page % 4];

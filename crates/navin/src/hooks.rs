@@ -1,8 +1,8 @@
-//! Places at which tests stop a thread of the driver, to have something else happen in between that would take luck
-//! otherwise. Nobody else sets any; without one a place costs a load.
+//! What tests make of the driver: places at which they stop a thread, to have something else happen in between that would
+//! take luck otherwise, and a host that is simulated. Nobody else sets any; without one a place costs a load.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -27,6 +27,23 @@ static HOOK: Mutex<Option<Hook>> = Mutex::new(None);
 pub fn set(hook: Option<Hook>) {
     SET.store(hook.is_some(), Ordering::Release);
     *HOOK.lock() = hook;
+}
+
+/// Bytes of a simulated host page, for virtual pools that are made from here on; 0: the host's own.
+pub static HOST_PAGE: AtomicU64 = AtomicU64::new(0);
+
+/// Most bytes of addresses that the simulated host gives to one virtual pool; 0: as many as there are.
+pub static MOST_RESERVED: AtomicU64 = AtomicU64::new(0);
+
+/// The host page of virtual pools.
+pub(crate) fn host_page(own: u64) -> u64 {
+    own.max(HOST_PAGE.load(Ordering::Relaxed))
+}
+
+/// Whether the simulated host gives so many bytes of addresses.
+pub(crate) fn reserves(bytes: u64) -> bool {
+    let most = MOST_RESERVED.load(Ordering::Relaxed);
+    most == 0 || bytes <= most
 }
 
 /// A thread is at a place.

@@ -80,7 +80,7 @@ impl Virtual {
     pub(super) fn new(id: PoolId, desc: &PoolDesc) -> Self {
         let guest = desc.flags.cpu_visible();
         let ranges = Ranges::reserve(desc.size, guest);
-        let table = Arc::new(VirtualPool::new(id, desc.size, alloc::host_page_size(), ranges.span()));
+        let table = Arc::new(VirtualPool::new(id, desc.size, hooks::host_page(alloc::host_page_size()), ranges.span()));
         let view = GuestView::default();
         let state = State {
             ranges,
@@ -558,6 +558,9 @@ impl Pools {
     }
 }
 
+/// Bytes that are tried where a pool's whole range cannot be had, most first.
+const SHORTENED: [u64; 3] = [8 << 30, 1 << 30, 128 << 20];
+
 /// Reserved host addresses of a virtual pool.
 struct Ranges {
     /// Where the GPU's imports of scattered pages are made; never write-protected.
@@ -567,14 +570,29 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// Reserves inaccessible ranges of the pool's size; a host without room for them has none.
+    /// Reserves inaccessible ranges of the pool's size, or of what a host with few addresses has: what lies behind them is
+    /// in the page table alone (B118).
     fn reserve(size: u64, guest: bool) -> Self {
-        let reserve = || {
-            HostReservation::new(size)
-                .inspect_err(|e| tracing::warn!("no {size:#x} bytes of addresses for a virtual pool: {e} [B109]"))
-                .ok()
+        let reserve = |bytes: u64| {
+            let new = || HostReservation::new(bytes).ok().filter(|_| hooks::reserves(bytes));
+            let gpu = new()?;
+            Some(Self { gpu: Some(gpu), guest: if guest { Some(new()?) } else { None } })
         };
-        Self { gpu: reserve(), guest: if guest { reserve() } else { None } }
+        let shortened = SHORTENED.into_iter().filter(|bytes| *bytes < size);
+        let made = std::iter::once(size).chain(shortened).find_map(|bytes| Some((reserve(bytes)?, bytes)));
+        match made {
+            Some((ranges, bytes)) if bytes == size => ranges,
+            Some((ranges, bytes)) => {
+                tracing::warn!(
+                    "a virtual pool of {size:#x} bytes gets {bytes:#x} of addresses: the host has no more [B109]"
+                );
+                ranges
+            }
+            None => {
+                tracing::warn!("no {size:#x} bytes of addresses for a virtual pool, and no fewer [B109]");
+                Self { gpu: None, guest: None }
+            }
+        }
     }
 
     /// Bytes in which pages can be shown.
