@@ -90,8 +90,9 @@ pub struct Config {
     pub dump_shaders: Option<PathBuf>,
     /// Frames a second of the display that stands in for one; `None` shows frames as they come.
     pub display_hz: Option<u64>,
-    /// Guests' waits end on the GPU's own signal (B301); false: when the completion thread is through.
-    pub fast_wake: bool,
+    /// Guests' waits end on the GPU's own signal (B301); false: when the completion thread is through. `None`: as the
+    /// Vulkan driver stands it.
+    pub fast_wake: Option<bool>,
     /// Every wait of the guest for a sync is logged, target `navin::waits`.
     pub wait_ledger: bool,
     /// A submission that the GPU takes longer for is named (B235).
@@ -137,7 +138,7 @@ impl Default for Config {
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
             display_hz: None,
-            fast_wake: true,
+            fast_wake: None,
             wait_ledger: false,
             watchdog: WATCHDOG,
             on_device_loss: DeviceLoss::End,
@@ -228,7 +229,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "fast_wake",
         expects: "true or false",
-        about: "waits end on the GPU's own signal; false, for diagnosis: on the completion thread's",
+        about: "waits end on the GPU's own signal; false, built in for NVIDIA: on the completion thread's",
         in_file: true,
     },
     Key { name: "wait_ledger", expects: "true or false", about: "log every wait for a sync", in_file: true },
@@ -499,7 +500,7 @@ impl Config {
             }
             "dump_shaders" => self.dump_shaders = Some(PathBuf::from(text)),
             "display_hz" => self.display_hz = Some(parse_count(text).ok_or_else(bad)?),
-            "fast_wake" => self.fast_wake = parse_bool(text).ok_or_else(bad)?,
+            "fast_wake" => self.fast_wake = Some(parse_bool(text).ok_or_else(bad)?),
             "wait_ledger" => self.wait_ledger = parse_bool(text).ok_or_else(bad)?,
             "watchdog_s" => self.watchdog = Duration::from_secs(parse_count(text).ok_or_else(bad)?),
             "on_device_loss" => {
@@ -627,7 +628,7 @@ log_mappings = true
 tiling = \"gpu\"
 generation = 2
 \
-             without = \"VK_EXT_a, VK_EXT_b\"
+             without = \"VK_EXT_a, VK_EXT_b\"\nfast_wake = false
 ",
             &[],
         )
@@ -646,7 +647,7 @@ generation = 2
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
             display_hz: None,
-            fast_wake: true,
+            fast_wake: Some(false),
             wait_ledger: false,
             watchdog: WATCHDOG,
             on_device_loss: DeviceLoss::End,

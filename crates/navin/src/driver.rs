@@ -40,6 +40,8 @@ const SUSPEND_WAIT: Duration = Duration::from_secs(5);
 /// Everything there is one of.
 pub(crate) struct Driver {
     pub(crate) config: Config,
+    /// Guests' waits end on the GPU's own signal (B301), not on the completion thread's.
+    pub(crate) fast_wake: bool,
     pub(crate) run: Arc<Run>,
     pub(crate) context: Arc<Context>,
     pub(crate) pools: Pools,
@@ -149,9 +151,11 @@ fn start() -> Result<&'static Driver, String> {
         e.to_string()
     })?;
     let pools = Pools::new(&config);
+    let fast_wake = config.fast_wake.unwrap_or(!context.late_for_two_waiters());
     let (jobs, inbox) = mpsc::channel();
     let driver: &'static Driver = Box::leak(Box::new(Driver {
         config,
+        fast_wake,
         run,
         context,
         pools,

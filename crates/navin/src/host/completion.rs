@@ -215,7 +215,7 @@ impl Driver {
     /// completion thread's.
     pub(crate) fn wait_sync(&self, sync: SyncId, timeout: Option<Duration>) -> WaitResult {
         let begun = Instant::now();
-        let result = if self.config.fast_wake {
+        let result = if self.fast_wake {
             self.scheduler.wait_on(&self.completions, self, sync, timeout)
         } else {
             self.scheduler.wait(sync, timeout)
@@ -230,7 +230,7 @@ impl Driver {
 
     /// Waits until everything submitted to the queue has ended on the GPU (B303).
     pub(crate) fn finish(&self, queue: QueueId, timeout: Option<Duration>) -> WaitResult {
-        if self.config.fast_wake {
+        if self.fast_wake {
             self.scheduler.finish_on(&self.completions, self, queue, timeout)
         } else {
             self.scheduler.finish_within(queue, timeout)
