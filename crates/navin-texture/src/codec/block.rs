@@ -1,8 +1,12 @@
-//! Compressed blocks, one at a time: BC by `bcdec_rs`, ASTC by `astc-decode`.
+//! Compressed blocks, one at a time: BC by `bcdec_rs`, ASTC by [`super::astc`].
 //!
-//! Both crates are handed exactly the bytes of one block and an array for its texels; neither can read past the one or
+//! The crate is handed exactly the bytes of one block and an array for its texels; it can neither read past the one nor
 //! write past the other.
+//!
+//! ASTC to 8 bits: of sRGB formats the stored byte, of linear ones the texel's 16 bits rounded to the nearest. Their
+//! floats are the 16 bits.
 
+use super::astc;
 use crate::format::{Class, Format, FormatInfo};
 
 /// Most texels of a block: 12 x 12.
@@ -49,7 +53,8 @@ enum Kind {
     Bc5(bool),
     Bc6h(bool),
     Bc7,
-    Astc,
+    /// ASTC; whether sRGB.
+    Astc(bool),
 }
 
 fn kind(info: &FormatInfo) -> Option<Kind> {
@@ -63,7 +68,7 @@ fn kind(info: &FormatInfo) -> Option<Kind> {
         Format::RGTC2_UNORM | Format::RGTC2_SNORM => Kind::Bc5(signed),
         Format::BPTC_SFLOAT | Format::BPTC_UFLOAT => Kind::Bc6h(signed),
         Format::BPTC_UNORM | Format::BPTC_UNORM_SRGB => Kind::Bc7,
-        _ if info.is_astc() => Kind::Astc,
+        _ if info.is_astc() => Kind::Astc(info.class == Class::Srgb),
         _ => return None,
     })
 }
@@ -82,28 +87,34 @@ impl BlockDecoder {
         Some(Self { kind: kind(info)?, width: info.block_width, height: info.block_height })
     }
 
-    /// Whether blocks hold 8 bits a component: [`BlockDecoder::rgba8`]; else [`BlockDecoder::float`].
+    /// Whether blocks hold 8 bits a component, so that [`BlockDecoder::rgba8`] is all there is to know.
     pub const fn is_rgba8(self) -> bool {
-        matches!(self.kind, Kind::Bc1(_) | Kind::Bc2 | Kind::Bc3 | Kind::Bc7 | Kind::Astc)
+        matches!(self.kind, Kind::Bc1(_) | Kind::Bc2 | Kind::Bc3 | Kind::Bc7 | Kind::Astc(true))
     }
 
-    /// Decodes one block into 8 bits a component; only where [`BlockDecoder::is_rgba8`]. `block` shorter than the
+    /// Whether blocks have an [`BlockDecoder::rgba8`]; linear ASTC has one beside its [`BlockDecoder::float`].
+    pub const fn has_rgba8(self) -> bool {
+        self.is_rgba8() || matches!(self.kind, Kind::Astc(_))
+    }
+
+    /// Decodes one block into 8 bits a component; only where [`BlockDecoder::has_rgba8`]. `block` shorter than the
     /// format's block leaves `out` as it is.
     pub fn rgba8(self, block: &[u8], out: &mut [[u8; 4]; MOST_TEXELS]) {
-        if self.kind != Kind::Astc {
+        let Kind::Astc(srgb) = self.kind else {
             self.bc_rows(block, out[..16].as_flattened_mut(), 16);
             return;
-        }
+        };
         let Some(block) = block.first_chunk::<16>() else { return };
-        let width = self.width;
-        let footprint = astc_decode::Footprint::new(self.width, self.height);
-        // An illegal block, and one of the HDR profile, is the error colour of the specification, which the decoder
-        // has written.
-        let _legal = astc_decode::astc_decode_block(block, footprint, |x, y, texel| {
-            if let Some(place) = out.get_mut((y * width + x) as usize) {
-                *place = texel;
-            }
-        });
+        let texels = (self.width * self.height) as usize;
+        let mut wide = [[0; 4]; MOST_TEXELS];
+        // An illegal block is the error colour, which is written like any other.
+        let _legal = astc::decode(*block, self.width, self.height, srgb, &mut wide);
+        for (to, from) in out.iter_mut().zip(wide).take(texels) {
+            *to = match srgb {
+                true => from.map(|c| (c >> 8) as u8),
+                false => from.map(|c| ((u32::from(c) * 255 + 32767) / 65535) as u8),
+            };
+        }
     }
 
     /// Decodes one BC block straight into rows of RGBA8, `pitch` bytes apart; false, with nothing written, for other
@@ -143,6 +154,15 @@ impl BlockDecoder {
                 bcdec_rs::bc5_float(block, &mut both, 8, signed);
                 for (texel, rg) in out.iter_mut().zip(both.chunks_exact(2)) {
                     *texel = [rg[0], rg[1], 0.0, 1.0];
+                }
+            }
+            Kind::Astc(_) => {
+                let Some(block) = block.first_chunk::<16>() else { return };
+                let mut wide = [[0; 4]; MOST_TEXELS];
+                // As above.
+                let _legal = astc::decode(*block, self.width, self.height, false, &mut wide);
+                for (to, from) in out.iter_mut().zip(wide).take((self.width * self.height) as usize) {
+                    *to = from.map(|c| f32::from(c) / 65535.0);
                 }
             }
             Kind::Bc6h(signed) if block.len() >= 16 => {

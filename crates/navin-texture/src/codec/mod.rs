@@ -4,12 +4,13 @@
 //! rows of texels, left to right, the first row first. Callers are pictures (the command line's `view` and `convert`),
 //! the driver where a device lacks ASTC, and tests.
 //!
-//! - **RGBA8**: for pictures. Formats of 8-bit components (BC1, 2, 3, 7 and ASTC among them) as they are stored, sRGB
-//!   values still on their curve; everything else clamped to 0..1 first. Whole numbers count as 0..255.
+//! - **RGBA8**: for pictures. Formats of 8-bit components (BC1, 2, 3, 7 and sRGB ASTC among them) as they are stored,
+//!   sRGB values still on their curve; linear ASTC's 16 bits rounded; everything else clamped to 0..1 first. Whole numbers count as 0..255.
 //! - **RGBA32F** and **RGBA16F**: the values that a shader reads; sRGB made linear. 32-bit whole numbers are rounded to
 //!   the nearest float. Depth is R, stencil is G.
 //! - What a format has not is 0; alpha is 1.
 
+mod astc;
 mod block;
 
 use thiserror::Error;
@@ -105,7 +106,7 @@ pub fn decode_rgba8(info: &FormatInfo, data: &[u8], width: u32, height: u32) -> 
     let mut out = vec![0u8; width as usize * height as usize * 4];
     let pixels = out.as_chunks_mut::<4>().0;
     if let Some(decoder) = BlockDecoder::new(info) {
-        if decoder.is_rgba8() {
+        if decoder.has_rgba8() {
             rgba8_blocks(decoder, info, data, (width, height), &mut out);
         } else {
             let mut texels = [[0.0; 4]; MOST_TEXELS];
