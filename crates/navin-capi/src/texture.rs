@@ -1,6 +1,6 @@
 //! Textures for C: where the bytes of a texture lie, into and out of the GPU's order, as colours. Declared in
-//! `include/navin.h`; no device is opened. [`mod@file`] is texture files, [`mod@part`] regions, picking and sparse tiles,
-//! [`mod@format`] formats. A function that answers 0 leaves its reason for [`navin_texture_error`].
+//! `include/navin.h`; no device is opened. `file` is texture files, `part` regions, picking and sparse tiles,
+//! `format` formats. A function that answers 0 leaves its reason for [`navin_texture_error`].
 
 mod file;
 mod format;
