@@ -37,8 +37,12 @@ pub fn word(op: Op, form: Form, fields: &[(Field, u32)]) -> u64 {
     ];
     for (field, value) in IDLE {
         let given = fields.iter().any(|f| f.0 == field);
-        // PSETP's second source is a predicate; IADD3's selector of the same name is no predicate.
-        let idle = field != Field::Pb || matches!(op, Op::Pset | Op::Psetp);
+        // PSETP's second source is a predicate; IADD3's selector of the same name is no predicate, nor is IPA's PDN.
+        let idle = match field {
+            Field::Pb => matches!(op, Op::Pset | Op::Psetp),
+            Field::Pdn => op != Op::Ipa,
+            _ => true,
+        };
         if !given && idle && row.fields.iter().any(|f| f.0 == field) {
             put(field, value);
         }

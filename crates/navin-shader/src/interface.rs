@@ -115,7 +115,7 @@ bitflags::bitflags! {
 
     /// What a translated program needs of the device beyond Vulkan 1.3's required features.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct Requirements: u32 {
+    pub struct Requirements: u64 {
         /// `shaderFloat64`.
         const FLOAT64 = 1 << 0;
         /// `bufferDeviceAddress` (raw global memory).
@@ -180,6 +180,8 @@ bitflags::bitflags! {
         const TEXEL_BUFFER_INDEXING = 1 << 30;
         /// `shaderBufferInt64Atomics`.
         const ATOMIC_INT64 = 1 << 31;
+        /// `shaderTessellationAndGeometryPointSize`.
+        const POINT_SIZE = 1 << 32;
     }
 }
 
@@ -249,6 +251,8 @@ pub struct Interface {
     pub local_bytes: u32,
     /// Clip distances written: bit n is distance n.
     pub clip_distances: u32,
+    /// Byte addresses of attributes that the program stores to and its stage has not: those stores are dropped (B513).
+    pub dropped_outputs: Vec<u32>,
     /// Vertices of a patch that a tessellation control program puts out.
     pub patch_vertices: u32,
     /// Device features needed.
@@ -283,6 +287,7 @@ impl Interface {
             shared_bytes: 0,
             local_bytes: 0,
             clip_distances: 0,
+            dropped_outputs: Vec::new(),
             patch_vertices: 0,
             requirements: Requirements::empty(),
         }
@@ -339,7 +344,10 @@ impl Interface {
         field("local_bytes", 0, self.local_bytes.into());
         field("clip_distances", 0, self.clip_distances.into());
         field("patch_vertices", 0, self.patch_vertices.into());
-        field("requirements", 0, self.requirements.bits().into());
+        field("requirements", 0, self.requirements.bits());
+        for &address in &self.dropped_outputs {
+            field("dropped_outputs", address, 1);
+        }
     }
 
     /// A hash of the fields' values, kind 2 of captures (B214): each field with its name, and nothing for a field that

@@ -122,6 +122,7 @@ pub fn interface(i: &Interface) -> Value {
         "local_bytes": i.local_bytes,
         "clip_distances": bits(i.clip_distances),
         "patch_vertices": i.patch_vertices,
+        "dropped_outputs": i.dropped_outputs,
         "requirements": requirements(i.requirements),
     })
 }

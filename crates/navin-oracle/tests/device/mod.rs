@@ -1,6 +1,8 @@
 //! Runs a compute program on the Vulkan device through the translator.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod draw;
+
 use anyhow::{Context as _, Result};
 use ash::vk;
 use navin_corpus::gpu::{Arena, Buffer, Gpu, Named as _};

@@ -4,7 +4,7 @@
 //! vectors when the thread ends or a vertex is emitted; tessellation control programs store at once, since other
 //! invocations may read.
 
-use super::{Lower, NONE, Result};
+use super::{Lower, NONE, PATCH_VECTORS, Result};
 use crate::ir::{Builtin, Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
 use crate::{Interpolation, Stage, state_bank};
@@ -54,48 +54,20 @@ impl Lower<'_, '_> {
         if matches!(self.program.stage, Stage::Fragment | Stage::Compute) {
             return self.unsupported(i, "this stage has no vertex attributes");
         }
-        let first = i.get(Field::Attr11) / 4;
+        let first = i.get(Field::Attr11);
         for n in 0..=i.get(Field::Size) {
-            let v = if i.get(Field::A) == 255 {
-                self.input_word(i, first + n)?
-            } else {
-                let a = self.a(i);
-                let at = self.b.word((first + n) * 4);
-                let address = self.b.op2(Ir::IAdd, a, at);
-                match self.b.f.constant(address) {
-                    Some(k) => self.input_word(i, (k / 4) & 255)?,
-                    None => self.computed_input(i, address)?,
-                }
+            let a = self.a(i);
+            let v = match self.b.f.constant(a) {
+                Some(k) => self.input_word(i, (k.wrapping_add(first) / 4 + n) & 255)?,
+                None => self.indexed_input(i, a, first + 4 * n)?,
             };
             self.set_reg(i.get(Field::Dst).saturating_add(n), v);
         }
         Ok(())
     }
 
-    /// A choice among the inputs that the header lists.
-    fn computed_input(&mut self, i: &Instr, address: Value) -> Result<Value> {
-        let mut v = self.b.word(0);
-        for word in GENERIC..GENERIC_END {
-            let used = if self.program.stage == Stage::Fragment {
-                let n = word - GENERIC;
-                self.program.header.interpolation(n / 4, n % 4) != Interpolation::Unused
-            } else {
-                self.program.header.vtg_uses(word * 4, false)
-            };
-            if !used {
-                continue;
-            }
-            let input =
-                if self.program.stage == Stage::Fragment { self.varying(word) } else { self.input_word(i, word)? };
-            let at = self.b.word(word * 4);
-            let here = self.b.op2(Ir::IEq, address, at);
-            v = self.b.select(here, input, v);
-        }
-        Ok(v)
-    }
-
     /// The input word of ALD.
-    fn input_word(&mut self, i: &Instr, word: u32) -> Result<Value> {
+    pub(super) fn input_word(&mut self, i: &Instr, word: u32) -> Result<Value> {
         let stage = self.program.stage;
         let address = word * 4;
         if i.flag(Field::Patch) {
@@ -156,7 +128,7 @@ impl Lower<'_, '_> {
             Stage::TessEvaluation => Ok(match word {
                 0..=3 => self.b.pure(Ir::Builtin, &[Builtin::TessOuter0 as u32 + word]),
                 4 | 5 => self.b.pure(Ir::Builtin, &[Builtin::TessInner0 as u32 + word - 4]),
-                8..=135 => {
+                _ if PATCH_VECTORS.contains(&word) => {
                     let vector = self.b.pure(Ir::LoadPatch, &[(word - 8) / 4]);
                     self.component(vector, word)
                 }
@@ -171,44 +143,43 @@ impl Lower<'_, '_> {
             return self.unsupported(i, "this stage has no vertex attributes");
         }
         let data = i.get(Field::Data);
+        let patch = i.flag(Field::Patch);
+        if patch && self.program.stage != Stage::TessControl {
+            return self.unsupported(i, "only tessellation control programs write patch attributes");
+        }
         for n in 0..=i.get(Field::Size) {
             let v = self.reg(if data == 255 { 255 } else { data + n });
-            let word = i.get(Field::Attr11) / 4 + n;
-            if self.program.stage == Stage::TessControl {
-                if i.get(Field::A) != 255 {
-                    return self.unsupported(i, "computed output addresses in tessellation control are not translated");
-                }
-                let op = if i.flag(Field::Patch) { Ir::StorePatchWord } else { Ir::StoreOutputWord };
-                self.b.effect(op, &[word & 255, v.0]);
-                self.b.epoch += 1;
-                continue;
-            }
-            if i.flag(Field::Patch) {
-                return self.unsupported(i, "only tessellation control programs write patch attributes");
-            }
-            if i.get(Field::A) == 255 {
-                self.set_output(word & 255, v);
-                continue;
-            }
+            let at = i.get(Field::Attr11) + 4 * n;
             let a = self.a(i);
-            let at = self.b.word(word * 4);
-            let address = self.b.op2(Ir::IAdd, a, at);
-            for target in 0..256 {
-                let slot = self.slots.outputs[target as usize];
-                if slot == NONE {
-                    continue;
+            match self.b.f.constant(a) {
+                Some(k) => {
+                    let word = (k.wrapping_add(at) / 4) & 255;
+                    if self.program.stage == Stage::TessControl {
+                        self.store_control(word, patch, v);
+                    } else {
+                        self.set_output(word, v);
+                    }
                 }
-                let here = self.b.word(target * 4);
-                let here = self.b.op2(Ir::IEq, address, here);
-                let old = self.m.slots[slot as usize];
-                let new = self.b.select(here, v, old);
-                self.set_output(target, new);
+                None => self.indexed_store(i, a, at, v),
             }
+        }
+        if self.program.stage == Stage::TessControl {
+            self.b.epoch += 1;
         }
         Ok(())
     }
 
-    fn set_output(&mut self, word: u32, v: Value) {
+    /// Stores a word of a tessellation control program, per vertex or of the patch.
+    pub(super) fn store_control(&mut self, word: u32, patch: bool, v: Value) {
+        if has_output(Stage::TessControl, word, patch) {
+            let op = if patch { Ir::StorePatchWord } else { Ir::StoreOutputWord };
+            self.b.effect(op, &[word, v.0]);
+        } else {
+            self.notes.drop_output(word);
+        }
+    }
+
+    pub(super) fn set_output(&mut self, word: u32, v: Value) {
         let slot = self.slots.outputs[word as usize];
         if slot == NONE {
             return;
@@ -235,38 +206,40 @@ impl Lower<'_, '_> {
             return self.unsupported(i, "only fragment programs interpolate");
         }
         let address = i.get(Field::Attr10);
-        let word = address / 4;
-        let mut v = if i.flag(Field::Idx) {
-            let a = self.a(i);
-            let at = self.b.word(address);
-            let address = self.b.op2(Ir::IAdd, a, at);
-            self.computed_input(i, address)?
-        } else {
-            match address {
-                0x60 => self.builtin(Builtin::PrimitiveId),
-                0x64 => self.builtin(Builtin::Layer),
-                0x68 => self.builtin(Builtin::ViewportIndex),
-                0x70 => self.builtin(Builtin::FragCoordX),
-                0x74 => self.builtin(Builtin::FragCoordY),
-                0x78 => self.builtin(Builtin::FragCoordZ),
-                0x7C => self.builtin(Builtin::FragCoordW),
-                0x80..=0x27C => self.interpolated(i, word)?,
-                0x2C0..=0x2DC => self.b.pure(Ir::Builtin, &[Builtin::ClipDistance0 as u32 + word - 0x2C0 / 4]),
-                0x2E0 => self.builtin(Builtin::PointCoordX),
-                0x2E4 => self.builtin(Builtin::PointCoordY),
-                0x3FC => {
-                    let front = self.b.pure(Ir::BuiltinB, &[Builtin::FrontFacing as u32]);
-                    let (ones, zero) = (self.b.word(u32::MAX), self.b.word(0));
-                    self.b.select(front, ones, zero)
-                }
-                _ => return self.unsupported(i, "this attribute has no counterpart in Vulkan"),
-            }
+        let a = if i.flag(Field::Idx) { self.a(i) } else { self.b.word(0) };
+        let mut v = match self.b.f.constant(a) {
+            Some(k) => self.fragment_input(i, k.wrapping_add(address) & 0x3FC)?,
+            None => self.indexed_interpolation(i, a, address)?,
         };
         if i.flag(Field::Sat) {
             v = self.b.op1(Ir::FSat, v);
         }
         self.set_dst(i, v);
         Ok(())
+    }
+
+    /// What IPA reads at `address`.
+    pub(super) fn fragment_input(&mut self, i: &Instr, address: u32) -> Result<Value> {
+        let word = address / 4;
+        Ok(match address {
+            0x60 => self.builtin(Builtin::PrimitiveId),
+            0x64 => self.builtin(Builtin::Layer),
+            0x68 => self.builtin(Builtin::ViewportIndex),
+            0x70 => self.builtin(Builtin::FragCoordX),
+            0x74 => self.builtin(Builtin::FragCoordY),
+            0x78 => self.builtin(Builtin::FragCoordZ),
+            0x7C => self.builtin(Builtin::FragCoordW),
+            0x80..=0x27C => self.interpolated(i, word)?,
+            0x2C0..=0x2DC => self.b.pure(Ir::Builtin, &[Builtin::ClipDistance0 as u32 + word - 0x2C0 / 4]),
+            0x2E0 => self.builtin(Builtin::PointCoordX),
+            0x2E4 => self.builtin(Builtin::PointCoordY),
+            0x3FC => {
+                let front = self.b.pure(Ir::BuiltinB, &[Builtin::FrontFacing as u32]);
+                let (ones, zero) = (self.b.word(u32::MAX), self.b.word(0));
+                self.b.select(front, ones, zero)
+            }
+            _ => return self.unsupported(i, "this attribute has no counterpart in Vulkan"),
+        })
     }
 
     /// A generic attribute at the pixel's centre, centroid or an offset; with a factor unless the host's own
@@ -399,8 +372,13 @@ impl Lower<'_, '_> {
                 self.b.effect(Ir::StoreOutput, &[which, at]);
             }
         }
-        for word in (0x60 / 4..POSITION).chain(0x2C0 / 4..0x2E0 / 4) {
+        let stage = self.program.stage;
+        for word in (0..POSITION).chain(GENERIC_END..256) {
             let mut v = value(self, word);
+            if v.is_some() && !has_output(stage, word, false) {
+                self.notes.drop_output(word);
+                continue;
+            }
             if word == POINT_SIZE && !v.is_some() && self.options.point_size {
                 v = self.b.pure(Ir::LoadConst, &[state_bank::BANK, state_bank::POINT_SIZE]);
             }
@@ -478,3 +456,16 @@ impl Lower<'_, '_> {
 pub(crate) const POSITION_INPUT: u32 = 32;
 /// Number of the position in [`Ir::StoreOutput`].
 pub(crate) const POSITION_OUTPUT: u32 = 32;
+
+/// Has the stage an output at `word`? In patch space: levels and vectors, which control programs write.
+fn has_output(stage: Stage, word: u32, patch: bool) -> bool {
+    if patch {
+        return word < 6 || PATCH_VECTORS.contains(&word);
+    }
+    match word * 4 {
+        0x60 => stage == Stage::Geometry,
+        0x64 | 0x68 => stage != Stage::TessControl,
+        0x6C..=0x27C | 0x2C0..=0x2DC => true,
+        _ => false,
+    }
+}

@@ -7,7 +7,7 @@
 use super::operand::BANKS;
 use super::wide::Wide;
 use super::{Lower, Result};
-use crate::ir::{Atomic, Builtin, Op as Ir, Value};
+use crate::ir::{Atomic, Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
 use crate::{DeviceFeatures, Stage};
 
@@ -22,9 +22,6 @@ pub(super) const LOCAL_WINDOW: u32 = 2;
 const SEARCH: u32 = 8;
 /// The last word that a byte offset of 32 bits reaches.
 const WORD_INDEX: u32 = u32::MAX / 4;
-
-/// Workgroups of a dispatch along an axis: `NVN_DEVICE_INFO_MAX_COMPUTE_DISPATCH_WORK_GROUPS_*`.
-const MOST_GROUPS: u32 = 65535;
 
 /// Where a global address leads.
 #[derive(Clone, Copy, Debug)]
@@ -200,7 +197,7 @@ impl Lower<'_, '_> {
             return self.b.op2(Ir::Shr, offset, two);
         };
         // A byte offset has 32 bits and wraps, so a word index has 30.
-        if self.most(v, SEARCH) <= WORD_INDEX {
+        if self.most(v) <= WORD_INDEX {
             return v;
         }
         let mask = self.b.word(WORD_INDEX);
@@ -240,59 +237,6 @@ impl Lower<'_, '_> {
                 Some(self.b.op2(inst.op, x, y))
             }
             _ => None,
-        }
-    }
-
-    /// The largest that a word can be, as far as its instruction tells.
-    fn most(&self, v: Value, depth: u32) -> u32 {
-        let inst = self.b.f.inst(v);
-        let (x, y) = (Value(inst.args[0]), Value(inst.args[1]));
-        if inst.op == Ir::Const {
-            return inst.args[0];
-        }
-        let Some(depth) = depth.checked_sub(1) else { return u32::MAX };
-        match inst.op {
-            Ir::And => self.most(x, depth).min(self.most(y, depth)),
-            Ir::UMin => self.most(x, depth).min(self.most(y, depth)),
-            Ir::Shr => {
-                let k = self.b.f.constant(y);
-                k.map_or(u32::MAX, |k| self.most(x, depth).checked_shr(k).unwrap_or(u32::MAX))
-            }
-            Ir::BfeU => match self.b.f.constant(Value(inst.args[2])) {
-                Some(count @ 0..=31) => (1 << count) - 1,
-                _ => u32::MAX,
-            },
-            Ir::Shl => {
-                let most = self
-                    .b
-                    .f
-                    .constant(y)
-                    .and_then(|k| 1u32.checked_shl(k))
-                    .and_then(|k| self.most(x, depth).checked_mul(k));
-                most.unwrap_or(u32::MAX)
-            }
-            Ir::IMul => self.most(x, depth).saturating_mul(self.most(y, depth)),
-            Ir::IAdd => self.most(x, depth).saturating_add(self.most(y, depth)),
-            // A multiple less the number itself.
-            Ir::ISub if self.b.f.inst(x).args[0] == y.0 && matches!(self.b.f.inst(x).op, Ir::Shl | Ir::IMul) => {
-                let k = self.b.f.constant(Value(self.b.f.inst(x).args[1]));
-                if k.is_some_and(|k| k != 0) { self.most(x, depth) } else { u32::MAX }
-            }
-            Ir::Select => self.most(y, depth).max(self.most(Value(inst.args[2]), depth)),
-            Ir::Builtin => {
-                let [x, y, z] = self.program.local_size;
-                let sizes = [
-                    (Builtin::LocalIdX, x),
-                    (Builtin::LocalIdY, y),
-                    (Builtin::LocalIdZ, z),
-                    (Builtin::LocalIndex, x * y * z),
-                    (Builtin::GroupIdX, MOST_GROUPS),
-                    (Builtin::GroupIdY, MOST_GROUPS),
-                    (Builtin::GroupIdZ, MOST_GROUPS),
-                ];
-                sizes.iter().find(|(which, _)| *which as u32 == inst.args[0]).map_or(u32::MAX, |(_, size)| size - 1)
-            }
-            _ => u32::MAX,
         }
     }
 

@@ -10,10 +10,12 @@ mod convert;
 mod double;
 mod float;
 mod half;
+mod indexed;
 mod integer;
 mod memory;
 mod multiply;
 mod operand;
+mod range;
 mod soft;
 mod surface;
 mod texture;
@@ -39,6 +41,8 @@ pub(crate) type Result<T> = std::result::Result<T, TranslateError>;
 const IR_LIMIT: usize = 1 << 20;
 /// Words of saved states.
 const STATE_LIMIT: usize = 1 << 24;
+/// Words of the per-patch vectors: 32 behind the levels.
+const PATCH_VECTORS: std::ops::Range<u32> = 8..136;
 /// No entry.
 const NONE: u32 = u32::MAX;
 
@@ -84,6 +88,8 @@ pub(crate) struct Slots {
     registers: u32,
     /// Slot of an output word by address / 4, `NONE` where none.
     outputs: [u32; 256],
+    /// Words of patch space that the program writes.
+    patch: [bool; 256],
     count: u32,
 }
 
@@ -136,6 +142,14 @@ pub struct Notes {
     pub input_vertices: u32,
     /// The program kills pixels.
     pub kills: bool,
+    /// Words of attribute space that the program stores to and the stage does not have, a bit each.
+    pub dropped: [u64; 4],
+}
+
+impl Notes {
+    fn drop_output(&mut self, word: u32) {
+        self.dropped[(word as usize / 64) & 3] |= 1 << (word % 64);
+    }
 }
 
 /// Lowers one program.
@@ -212,6 +226,7 @@ fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
     let mut registers = program.registers.max(4);
     let mut flags = false;
     let mut outputs = [NONE; 256];
+    let mut patch = [false; 256];
     let mut computed = false;
     let vtg = matches!(program.stage, Stage::Vertex | Stage::TessEvaluation | Stage::Geometry);
     for instr in &graph.instrs {
@@ -223,6 +238,12 @@ fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
         }
         flags |= instr.flag(Field::X) || instr.get(Field::Xmode) != 0 || instr.flag(Field::Ccpr);
         flags |= instr.has(Field::Cond) && !matches!(instr.op, Op::Nop) && !matches!(instr.get(Field::Cond), 0 | 15);
+        if instr.op == Op::Ast && instr.flag(Field::Patch) {
+            // With a computed address, all behind it.
+            let words = if instr.get(Field::A) == 255 { instr.get(Field::Size) + 1 } else { 256 };
+            let first = instr.get(Field::Attr11) / 4;
+            (first..(first + words).min(256)).for_each(|word| patch[word as usize] = true);
+        }
         if vtg && instr.op == Op::Ast && !instr.flag(Field::Patch) {
             if instr.get(Field::A) != 255 {
                 computed = true;
@@ -251,7 +272,7 @@ fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
         *slot = count;
         count += 1;
     }
-    (Slots { registers, outputs, count }, flags)
+    (Slots { registers, outputs, patch, count }, flags)
 }
 
 /// Has the instruction an effect that a select cannot undo?

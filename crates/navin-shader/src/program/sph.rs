@@ -85,6 +85,21 @@ impl ProgramHeader {
             0x060..=0x27C => self.bit(base + address / 4),
             0x280..=0x2BC => self.bit(base + 160 + (address - 0x280) / 4),
             0x2C0..=0x2FC => self.bit(base + 176 + (address - 0x2C0) / 4),
+            0x300..=0x39C => self.bit(base + 192 + (address - 0x300) / 4),
+            0x3A0 => self.bit(base + 232),
+            _ => false,
+        }
+    }
+
+    /// Whether a fragment program reads the component at byte address `address`, as its header says.
+    pub fn fragment_uses(&self, address: u32) -> bool {
+        match address {
+            0x060..=0x07C => self.bit(160 + address / 4),
+            0x080..=0x27C => {
+                let n = (address - 0x80) / 4;
+                self.interpolation(n / 4, n % 4) != Interpolation::Unused
+            }
+            0x2C0..=0x2FC => self.bit(464 + (address - 0x2C0) / 4),
             _ => false,
         }
     }

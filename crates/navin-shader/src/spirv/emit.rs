@@ -56,6 +56,8 @@ pub(crate) fn emit(
 ) -> (Vec<u32>, Interface) {
     let mut interface = Interface::empty(program.stage);
     interface.kills = notes.kills;
+    interface.dropped_outputs =
+        (0..256).filter(|n| notes.dropped[n / 64] >> (n % 64) & 1 != 0).map(|n| 4 * n as u32).collect();
     interface.local_size = program.local_size;
     interface.early_fragment_tests = program.early_fragment_tests;
     interface.per_sample = program.per_sample;

@@ -407,6 +407,7 @@ impl Emitter {
         let variable = match self.known(key) {
             Some(id) => id,
             None => {
+                self.needs_vertex_builtin(c, number);
                 let need = &mut c.interface.requirements;
                 match number {
                     builtin::LAYER if stage != Stage::Geometry => {
@@ -421,19 +422,10 @@ impl Emitter {
                             *need |= Requirements::OUTPUT_VIEWPORT;
                         }
                     }
-                    builtin::CLIP_DISTANCE => {
-                        self.m.capability(cap::CLIP_DISTANCE);
-                        *need |= Requirements::CLIP_DISTANCE;
-                    }
                     _ => {}
                 }
                 let of = self.m.ty(scalar);
-                let ty = if array == 0 {
-                    of
-                } else {
-                    let used = (0..8).filter(|n| c.program.header.vtg_uses(0x2C0 + 4 * n, true)).max();
-                    self.m.ty(Type::Array(of, used.map_or(8, |n| n + 1)))
-                };
+                let ty = if array == 0 { of } else { self.float_array(Self::clip_count(c)) };
                 let id = self.declare(key, storage::OUTPUT, ty);
                 self.m.decorate(id, decoration::BUILT_IN, &[number]);
                 id
@@ -443,8 +435,7 @@ impl Emitter {
             return Some(variable);
         }
         let n = word - 0x2C0 / 4;
-        let used = (0..8).filter(|n| c.program.header.vtg_uses(0x2C0 + 4 * n, true)).max();
-        if n > used.unwrap_or(7) {
+        if n >= Self::clip_count(c) {
             return None;
         }
         c.interface.clip_distances |= 1 << n;
@@ -462,6 +453,7 @@ impl Emitter {
     /// Pointer to a component of a tessellation control output of vertex `vertex`.
     fn control_pointer(&mut self, c: &mut Context<'_, '_>, word: u32, vertex: Id) -> Option<Id> {
         let (key, component) = match word * 4 {
+            0x6C | 0x2C0..=0x2DC => return Some(self.control_builtin(c, word, vertex)),
             0x70..=0x7C => (Key::OutputArray(POSITION_OUTPUT), word & 3),
             0x80..=0x27C => (Key::OutputArray((word - 0x20) / 4), word & 3),
             _ => return None,
@@ -486,6 +478,59 @@ impl Emitter {
         let pointer = self.m.pointer(storage::OUTPUT, float);
         let component = self.m.uint(component);
         Some(self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex, component]))
+    }
+
+    /// Pointer to the point size or a clip distance of a tessellation control output of vertex `vertex`.
+    fn control_builtin(&mut self, c: &mut Context<'_, '_>, word: u32, vertex: Id) -> Id {
+        let clip = word != 0x6C / 4;
+        let number = if clip { builtin::CLIP_DISTANCE } else { builtin::POINT_SIZE };
+        let key = Key::BuiltinOut(number);
+        let float = self.m.ty(Type::Float);
+        let variable = match self.known(key) {
+            Some(id) => id,
+            None => {
+                self.needs_vertex_builtin(c, number);
+                let of = if clip { self.float_array(Self::clip_count(c)) } else { float };
+                let array = self.m.ty(Type::Array(of, Self::control_vertices(c)));
+                let id = self.declare(key, storage::OUTPUT, array);
+                self.m.decorate(id, decoration::BUILT_IN, &[number]);
+                id
+            }
+        };
+        let pointer = self.m.pointer(storage::OUTPUT, float);
+        if clip {
+            let n = (word - 0x2C0 / 4).min(Self::clip_count(c) - 1);
+            c.interface.clip_distances |= 1 << n;
+            let n = self.m.uint(n);
+            return self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex, n]);
+        }
+        self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex])
+    }
+
+    /// Clip distances of the output array: as many as the header names.
+    fn clip_count(c: &Context<'_, '_>) -> u32 {
+        let used = (0..8).filter(|n| c.program.header.vtg_uses(0x2C0 + 4 * n, true)).max();
+        used.map_or(8, |n| n + 1)
+    }
+
+    /// Capabilities of the built-ins of a vertex: point size and clip distances, as inputs or outputs.
+    fn needs_vertex_builtin(&mut self, c: &mut Context<'_, '_>, number: u32) {
+        let need = &mut c.interface.requirements;
+        match (number, c.program.stage) {
+            (builtin::CLIP_DISTANCE, _) => {
+                self.m.capability(cap::CLIP_DISTANCE);
+                *need |= Requirements::CLIP_DISTANCE;
+            }
+            (builtin::POINT_SIZE, Stage::TessControl | Stage::TessEvaluation) => {
+                self.m.capability(cap::TESSELLATION_POINT_SIZE);
+                *need |= Requirements::POINT_SIZE;
+            }
+            (builtin::POINT_SIZE, Stage::Geometry) => {
+                self.m.capability(cap::GEOMETRY_POINT_SIZE);
+                *need |= Requirements::POINT_SIZE;
+            }
+            _ => {}
+        }
     }
 
     /// Pointer to a word of patch space; class is input or output.
@@ -690,10 +735,7 @@ impl Emitter {
         let variable = match self.known(key) {
             Some(id) => id,
             None => {
-                if clip {
-                    self.m.capability(cap::CLIP_DISTANCE);
-                    c.interface.requirements |= Requirements::CLIP_DISTANCE;
-                }
+                self.needs_vertex_builtin(c, number);
                 let of = if clip { self.float_array(8) } else { float };
                 let array = self.m.ty(Type::Array(of, Self::input_vertices(c)));
                 let id = self.declare(key, storage::INPUT, array);
