@@ -375,6 +375,20 @@ fn constant_buffer(driver: &Driver, constants: &[u8]) -> Option<Buffer> {
     }
 }
 
+/// Stores to attributes that the program's stage has not are dropped: each address is said once (B513).
+fn say_dropped(program: &GuestProgram<'_>, addresses: &[u32]) {
+    static SAID: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+    for &address in addresses {
+        let (word, bit) = (address as usize / 4, 1 << (address / 4 % 64));
+        if SAID[(word / 64) & 3].fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            tracing::debug!(
+                "attribute offset {address:#x} is not valid: stores to it are dropped (first by program {:016x}) [B513]",
+                program.key
+            );
+        }
+    }
+}
+
 /// Translates and compiles; names what cannot be done once for each program.
 fn make(
     driver: &Driver,
@@ -394,6 +408,7 @@ fn make(
         dump(folder, program, &translation.spirv);
     }
     let interface = translation.interface;
+    say_dropped(program, &interface.dropped_outputs);
     if interface.uses_page_table {
         driver.pools.exposed.walk();
     }
