@@ -41,8 +41,9 @@ pub(crate) type Result<T> = std::result::Result<T, TranslateError>;
 const IR_LIMIT: usize = 1 << 20;
 /// Words of saved states.
 const STATE_LIMIT: usize = 1 << 24;
-/// Words of the per-patch vectors: 32 behind the levels.
-const PATCH_VECTORS: std::ops::Range<u32> = 8..136;
+/// Words of the per-patch vectors behind the levels: 30, as many as Vulkan's 120 components. One more and NVIDIA's GPU is
+/// lost.
+pub(crate) const PATCH_VECTORS: std::ops::Range<u32> = 8..128;
 /// No entry.
 const NONE: u32 = u32::MAX;
 

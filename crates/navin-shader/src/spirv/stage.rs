@@ -557,7 +557,7 @@ impl Emitter {
                 };
                 (id, index)
             }
-            8..=135 => (self.patch(c, (word - 8) / 4, class), word & 3),
+            _ if crate::lower::PATCH_VECTORS.contains(&word) => (self.patch(c, (word - 8) / 4, class), word & 3),
             _ => return None,
         };
         let index = self.m.uint(index);
