@@ -34,6 +34,19 @@ impl Scene {
         Self { guest, program, small, reports, sync }
     }
 
+    /// An event, which is 0.
+    fn event(&mut self) -> *mut NVNevent {
+        let place = self.guest.take(4);
+        let (builder, event) = (object(), object());
+        // SAFETY: zeroed storage that stays.
+        unsafe {
+            nvnEventBuilderSetDefaults(builder);
+            nvnEventBuilderSetStorage(builder, self.guest.pool, place as i64);
+            assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
+        }
+        event
+    }
+
     /// Where report `n` goes.
     fn place(&self, n: u64) -> u64 {
         self.reports + 16 * n
@@ -331,15 +344,7 @@ fn b587_counters_and_conditions_go_on_over_every_cut() {
 fn b587_an_event_wait_cuts_neither_condition_nor_counters() {
     let mut scene = Scene::new();
     let (samples, at) = (NVNcounterType::SAMPLES_PASSED, scene.place(100));
-    let place = scene.guest.take(4);
-    let event: *mut NVNevent = object();
-    // SAFETY: zeroed storage that stays.
-    unsafe {
-        let builder = object();
-        nvnEventBuilderSetDefaults(builder);
-        nvnEventBuilderSetStorage(builder, scene.guest.pool, place as i64);
-        assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
-    }
+    let event = scene.event();
     let guest = &scene.guest;
     guest.put(at, [0u64; 4]);
     guest.submit(guest.queue, |c| {
@@ -649,16 +654,8 @@ fn b622_frames_of_five_milliseconds_are_reported_as_such_over_waits_and_stalls()
     const FRAMES: usize = 14;
     let mut scene = Scene::new();
     let other = queue(scene.guest.device);
-    let (work, place) = (scene.guest.take(BYTES), scene.guest.take(4));
-    let work = scene.guest.address(work);
-    let event: *mut NVNevent = object();
-    // SAFETY: zeroed storage that stays.
-    unsafe {
-        let builder = object();
-        nvnEventBuilderSetDefaults(builder);
-        nvnEventBuilderSetStorage(builder, scene.guest.pool, place as i64);
-        assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
-    }
+    let work = scene.guest.take(BYTES);
+    let (work, event) = (scene.guest.address(work), scene.event());
     let fills = |c, count: u32| {
         // SAFETY: a live command buffer.
         (0..count).for_each(|n| unsafe { nvnCommandBufferClearBuffer(c, work, BYTES, n) });

@@ -7,7 +7,7 @@
 //!
 //! Counters belong to the queue, as they belong to the hardware's channel (B230): their sums are in its
 //! [`QueueState`](super::state::QueueState) and go on over the pieces that a submission is cut into (B587). What a
-//! guest never reports is never counted: recording a report says which counters are looked at
+//! guest neither resets nor reports is never counted: recording either says which counters are looked at
 //! ([`counter_recorded`]), before any submission that holds it.
 
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use super::state::Range;
 /// Bytes of `NVNcounterData`, and its alignment (device item 0xA).
 const REPORT: u64 = 16;
 
-/// Counters that a report was ever recorded of: bit n is `NVNcounterType` n.
+/// Counters that a report or a reset was ever recorded of: bit n is `NVNcounterType` n.
 static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 
-/// Recording calls this for each report: what is submitted from now on is counted.
+/// Recording calls this for each report and each reset: what is submitted from now on is counted.
 #[inline]
 pub(crate) fn counter_recorded(counter: u8) {
     let bit = 1u32.checked_shl(counter.into()).unwrap_or(0);

@@ -81,6 +81,7 @@ commands! {
 
     fn nvnCommandBufferResetCounter(counter: NVNcounterType) |buffer| {
         let Some(counter) = index(counter.raw(), COUNTERS, "counter", CALL) else { return };
+        counter_recorded(counter);
         buffer.record::<op::ResetCounter>(&HOST, counter, &());
     }
 
