@@ -4,10 +4,9 @@
 //! crate reads more, but panics on some bad files: on B44 blocks, on tiles outside the picture.) The format is that of the OpenEXR file layout documentation.
 
 use super::bytes::{File, Out};
-use super::{FileError, Source, Texture, WriteError};
+use super::{FileError, Texture, WriteError};
 use crate::codec::{decode_rgba16f, decode_rgba32f};
 use crate::format::{Class, Format, f16_to_f32};
-use crate::layout::Target;
 
 /// What files begin with.
 pub(super) const MAGIC: [u8; 4] = [0x76, 0x2F, 0x31, 0x01];
@@ -142,20 +141,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
             fill(&mut data, (first as usize + line) * width as usize, pixels, &channels, width as usize, half);
         }
     }
-    let texture = Texture {
-        name: String::new(),
-        format: format.info(),
-        target: Target::D2,
-        width,
-        height,
-        depth: 1,
-        layers: 1,
-        levels: 1,
-        samples: 1,
-        swizzle: Source::IDENTITY,
-        packaged: None,
-        data,
-    };
+    let texture = Texture::new_2d(format.info(), (width, height), data);
     texture.check().map_err(|e| FileError::at(window_at, e.to_string()))?;
     Ok(texture)
 }

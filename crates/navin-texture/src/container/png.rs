@@ -1,10 +1,9 @@
 //! PNG: one picture of 8 or 16 bits a component.
 
-use super::{FileError, Source, Texture, WriteError};
+use super::{FileError, Texture, WriteError};
 use crate::codec::{decode_rgba32f, encode_rgba32f};
 use crate::format::{Class, Format};
 use crate::image::write_png;
-use crate::layout::Target;
 
 /// Deflate makes at most this many bytes of one.
 const MOST_INFLATION: u64 = 1032;
@@ -43,20 +42,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Texture, FileError> {
             rgba(&words, n, u16::MAX).into_flattened().into_iter().flat_map(u16::to_le_bytes).collect()
         }
     };
-    let texture = Texture {
-        name: String::new(),
-        format: if wide { Format::RGBA16.info() } else { Format::RGBA8.info() },
-        target: Target::D2,
-        width: info.width,
-        height: info.height,
-        depth: 1,
-        layers: 1,
-        levels: 1,
-        samples: 1,
-        swizzle: Source::IDENTITY,
-        packaged: None,
-        data,
-    };
+    let format = if wide { Format::RGBA16 } else { Format::RGBA8 };
+    let texture = Texture::new_2d(format.info(), (info.width, info.height), data);
     texture.check().map_err(|e| FileError::at(16, e.to_string()))?;
     Ok(texture)
 }

@@ -315,8 +315,13 @@ impl Texture {
     ) -> Result<Self, TextureError> {
         let (bytes, width, height) = self.slice(0, 0, 0)?;
         let data = texels(bytes, width, height)?;
-        Ok(Self {
-            name: self.name.clone(),
+        Ok(Self { name: self.name.clone(), ..Self::new_2d(format, (width, height), data) })
+    }
+
+    /// A nameless two-dimensional texture of one level, `width` and `height` in texels. Not checked.
+    pub(super) fn new_2d(format: &'static FormatInfo, (width, height): (u32, u32), data: Vec<u8>) -> Self {
+        Self {
+            name: String::new(),
             format,
             target: Target::D2,
             width,
@@ -328,7 +333,7 @@ impl Texture {
             swizzle: Source::IDENTITY,
             packaged: None,
             data,
-        })
+        }
     }
 
     /// Bytes of one slice, its width and height in texels (samples beside each other).
