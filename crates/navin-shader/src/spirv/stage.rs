@@ -453,7 +453,7 @@ impl Emitter {
     /// Pointer to a component of a tessellation control output of vertex `vertex`.
     fn control_pointer(&mut self, c: &mut Context<'_, '_>, word: u32, vertex: Id) -> Option<Id> {
         let (key, component) = match word * 4 {
-            0x6C | 0x2C0..=0x2DC => return Some(self.control_builtin(c, word, vertex)),
+            0x6C | 0x2C0..=0x2DC => return self.control_builtin(c, word, vertex),
             0x70..=0x7C => (Key::OutputArray(POSITION_OUTPUT), word & 3),
             0x80..=0x27C => (Key::OutputArray((word - 0x20) / 4), word & 3),
             _ => return None,
@@ -480,9 +480,14 @@ impl Emitter {
         Some(self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex, component]))
     }
 
-    /// Pointer to the point size or a clip distance of a tessellation control output of vertex `vertex`.
-    fn control_builtin(&mut self, c: &mut Context<'_, '_>, word: u32, vertex: Id) -> Id {
+    /// Pointer to the point size or a clip distance of a tessellation control output of vertex `vertex`; `None` for a
+    /// distance that the header does not name.
+    fn control_builtin(&mut self, c: &mut Context<'_, '_>, word: u32, vertex: Id) -> Option<Id> {
         let clip = word != 0x6C / 4;
+        let distance = word.saturating_sub(0x2C0 / 4);
+        if clip && distance >= Self::clip_count(c) {
+            return None;
+        }
         let number = if clip { builtin::CLIP_DISTANCE } else { builtin::POINT_SIZE };
         let key = Key::BuiltinOut(number);
         let float = self.m.ty(Type::Float);
@@ -499,12 +504,11 @@ impl Emitter {
         };
         let pointer = self.m.pointer(storage::OUTPUT, float);
         if clip {
-            let n = (word - 0x2C0 / 4).min(Self::clip_count(c) - 1);
-            c.interface.clip_distances |= 1 << n;
-            let n = self.m.uint(n);
-            return self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex, n]);
+            c.interface.clip_distances |= 1 << distance;
+            let n = self.m.uint(distance);
+            return Some(self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex, n]));
         }
-        self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex])
+        Some(self.m.result(op::ACCESS_CHAIN, pointer, &[variable, vertex]))
     }
 
     /// Clip distances of the output array: as many as the header names.
