@@ -66,6 +66,8 @@ pub struct OpenOptions {
     pub device_local: DeviceLocalChoice,
     /// Vulkan extensions that count as missing: what Navin does without them can be tried on a device that has them.
     pub without: Vec<String>,
+    /// One thread at a time waits for the queue's timeline in the Vulkan driver, even if that stands more.
+    pub one_waiter: bool,
 }
 
 /// Why no device could be opened.
@@ -172,6 +174,13 @@ pub(crate) struct Identity {
     pub(crate) id: u32,
 }
 
+impl Identity {
+    fn late_for_two_waiters(&self) -> bool {
+        const NVIDIA: u32 = 0x10DE;
+        self.vendor == NVIDIA
+    }
+}
+
 /// The opened device and everything that lives as long as it.
 pub struct Context {
     pub(crate) queue: Queue,
@@ -201,7 +210,8 @@ impl Context {
 
         let layouts = Arc::new(Layouts::new(&gpu)?);
         let tables = Tables::new(&gpu, &layouts)?;
-        let queue = Queue::new(&gpu, &layouts, tables.set(), options.validation)?;
+        let one_waiter = options.one_waiter || identity.late_for_two_waiters();
+        let queue = Queue::new(&gpu, &layouts, tables.set(), options.validation, one_waiter)?;
         let probe = probe::probe(&gpu, &queue, options.import);
         tracing::info!(
             "import of anonymous memory {}, of a memfd {}, of its second mapping {}, as a dma-buf {}",
@@ -327,10 +337,10 @@ impl Context {
     }
 
     /// Whether of two threads that wait for the timeline one may be woken late: with NVIDIA's driver (580.159, H200)
-    /// one wait in a hundred took 10 ms more than the GPU, and none with one waiter.
+    /// one wait in a hundred took 10 ms more than the GPU, and none with one waiter. There the queue lets one thread
+    /// wait at a time.
     pub fn late_for_two_waiters(&self) -> bool {
-        const NVIDIA: u32 = 0x10DE;
-        self.identity.vendor == NVIDIA
+        self.identity.late_for_two_waiters()
     }
 
     /// Whether pools without CPU access are made in device-local memory.

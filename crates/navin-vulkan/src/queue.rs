@@ -9,11 +9,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 use ash::vk::Handle as _;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use smallvec::SmallVec;
 
 use crate::context::{OpenError, Validation};
@@ -78,6 +78,11 @@ pub(crate) struct Shared {
     completed: AtomicU64,
     frames_made: AtomicU64,
     waits: AtomicU64,
+    /// Waits for the timeline are one at a time.
+    one_waiter: bool,
+    /// Whether a thread waits in the driver, where one may at a time; and what tells the others that it has come back.
+    turn: Mutex<bool>,
+    next: Condvar,
     /// Also locks the Vulkan queue.
     state: Mutex<State>,
 }
@@ -91,6 +96,7 @@ impl Queue {
         layouts: &Arc<Layouts>,
         table_set: vk::DescriptorSet,
         validation: Validation,
+        one_waiter: bool,
     ) -> Result<Self, OpenError> {
         let default_attributes = Buffer::with_gpu(gpu, 256, MemoryKind::Upload, "default attributes")?;
         let one = 1.0f32.to_ne_bytes();
@@ -129,6 +135,9 @@ impl Queue {
             completed: AtomicU64::new(0),
             frames_made: AtomicU64::new(0),
             waits: AtomicU64::new(0),
+            one_waiter,
+            turn: Mutex::new(false),
+            next: Condvar::new(),
             state: Mutex::default(),
         })))
     }
@@ -284,19 +293,7 @@ impl Queue {
             return Ok(true);
         }
         self.0.waits.fetch_add(1, Ordering::Relaxed);
-        let semaphores = [self.0.timeline];
-        let values = [value];
-        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-        let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-        // SAFETY: the timeline lives as long as the queue.
-        match unsafe { self.0.gpu.device.wait_semaphores(&info, nanoseconds) } {
-            Ok(()) => {
-                self.0.completed.fetch_max(value, Ordering::AcqRel);
-                Ok(true)
-            }
-            Err(vk::Result::TIMEOUT) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        if self.0.one_waiter { self.0.wait_in_turn(value, timeout) } else { self.0.wait(value, timeout) }
     }
 
     /// Waits for everything submitted, and destroys what was waiting for it.
@@ -337,6 +334,59 @@ impl Shared {
             }
         }
         self.completed.load(Ordering::Acquire)
+    }
+
+    fn wait(&self, value: u64, timeout: Duration) -> Result<bool, QueueError> {
+        let semaphores = [self.timeline];
+        let values = [value];
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: the timeline lives as long as the queue.
+        match unsafe { self.gpu.device.wait_semaphores(&info, nanoseconds) } {
+            Ok(()) => {
+                self.completed.fetch_max(value, Ordering::AcqRel);
+                Ok(true)
+            }
+            Err(vk::Result::TIMEOUT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// As [`wait`](Self::wait), with one thread at a time in the driver: the others sleep until it tells them. It waits
+    /// value by value, so that nobody's is passed over.
+    fn wait_in_turn(&self, value: u64, timeout: Duration) -> Result<bool, QueueError> {
+        if self.poll() >= value {
+            return Ok(true);
+        }
+        // None: without an end.
+        let deadline = Instant::now().checked_add(timeout);
+        let mut taken = self.turn.lock();
+        loop {
+            let completed = self.completed.load(Ordering::Acquire);
+            if completed >= value {
+                return Ok(true);
+            }
+            let left = deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            if *taken {
+                match deadline {
+                    Some(end) => _ = self.next.wait_until(&mut taken, end),
+                    None => self.next.wait(&mut taken),
+                }
+                continue;
+            }
+            *taken = true;
+            drop(taken);
+            let step = self.wait(completed + 1, left);
+            taken = self.turn.lock();
+            *taken = false;
+            self.next.notify_all();
+            if !step? {
+                return Ok(false);
+            }
+        }
     }
 
     /// Gives a frame to the Vulkan queue, `earlier` before it, and what waits for a submission before both. The caller

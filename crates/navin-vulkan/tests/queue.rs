@@ -2,11 +2,13 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::*;
 use navin_vulkan::{
-    Access, Buffer, Image, ImageDesc, ImageError, InputAssembly, MemoryKind, QueryPool, Stage, ViewDesc, vk,
+    Access, Buffer, Image, ImageDesc, ImageError, InputAssembly, MemoryKind, OpenOptions, QueryPool, Stage, ViewDesc,
+    vk,
 };
 
 #[test]
@@ -26,6 +28,45 @@ fn values_ascend_and_complete_in_order() {
     let words = read_words(&buffer);
     assert!((1..=40).all(|round| words[round] == round as u32));
     assert!(!queue.wait(base + 41, Duration::from_millis(5)).expect("alive"), "nobody submitted 41");
+}
+
+/// Where one thread waits in the Vulkan driver at a time, nobody waits longer for that.
+#[test]
+fn b301_waits_in_turn_end_with_their_own_value() {
+    const THREADS: u64 = 6;
+    const ROUNDS: u64 = 60;
+    let Some(context) = open_with(OpenOptions { one_waiter: true, ..Default::default() }) else { return };
+    let queue = context.queue();
+    let buffer = Buffer::new(&context, 4096, MemoryKind::Readback, "words").expect("buffer");
+    let submit = |value: u32| {
+        let mut encoder = queue.begin().expect("encoder");
+        encoder.fill_buffer(buffer.range(0, 4), value);
+        queue.submit(encoder).expect("submitted")
+    };
+    let last = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Before anything is submitted, and for the last value of all.
+        let far = scope.spawn(|| {
+            assert!(queue.wait(ROUNDS + 1, Duration::from_secs(60)).expect("alive"));
+            assert!(last.load(Ordering::Acquire), "not before it is submitted");
+        });
+        for round in 1..=ROUNDS {
+            assert_eq!(submit(round as u32), round);
+            if round % THREADS == 0 {
+                // Newer and older values at once, with one waiting for something later all the while.
+                let waits = (0..THREADS).map(|n| scope.spawn(move || queue.wait(round - n, Duration::from_secs(60))));
+                for wait in waits.collect::<Vec<_>>() {
+                    assert!(wait.join().expect("no panic").expect("alive"));
+                }
+            }
+        }
+        assert!(!far.is_finished(), "its value is not submitted");
+        assert!(!queue.wait(ROUNDS + 1, Duration::ZERO).expect("alive"));
+        assert!(!queue.wait(ROUNDS + 1, Duration::from_millis(5)).expect("alive"));
+        last.store(true, Ordering::Release);
+        submit(0);
+    });
+    assert_eq!(queue.completed(), ROUNDS + 1);
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn start() -> Result<&'static Driver, String> {
         import: config.import,
         device_local: config.device_local,
         without: config.without.clone(),
+        ..OpenOptions::default()
     };
     let context = Context::open(&options).map_err(|e| {
         run.no_device(&e.to_string());
