@@ -396,7 +396,8 @@ impl Pools {
         impl Drop for Replaying {
             fn drop(&mut self) {
                 let Self(pools, driver) = self;
-                pools.replays.end(driver.context.queue().submitted());
+                let queue = driver.context.queue();
+                pools.replays.end(queue.submitted(), queue.completed());
                 pools.collect(driver);
             }
         }

@@ -25,16 +25,27 @@ struct State {
     reached: u64,
 }
 
+impl State {
+    fn settle(&mut self, completed: u64) {
+        while let Some((count, _)) = self.ended.front().copied().filter(|(_, submitted)| *submitted <= completed) {
+            self.ended.pop_front();
+            self.reached = count;
+        }
+    }
+}
+
 impl Replays {
     /// A replay begins. They do not nest.
     pub(super) fn begin(&self) {
         self.count.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// It has ended; `submitted` is the newest submission.
-    pub(super) fn end(&self, submitted: u64) {
+    /// It has ended; `submitted` is the newest submission, `completed` the newest that has ended. Forgets the replays
+    /// whose submissions have ended: a program that never asks would gather one entry a submission.
+    pub(super) fn end(&self, submitted: u64, completed: u64) {
         // Whoever finds the count changed finds the entry too.
         let mut state = self.state.lock();
+        state.settle(completed);
         let count = self.count.load(Ordering::SeqCst) + 1;
         match state.ended.back_mut() {
             // Nothing was submitted since.
@@ -57,10 +68,7 @@ impl Replays {
     /// The newest moment that is reached, submissions up to `completed` having ended.
     pub(super) fn reached(&self, completed: u64) -> u64 {
         let mut state = self.state.lock();
-        while let Some((count, _)) = state.ended.front().copied().filter(|(_, submitted)| *submitted <= completed) {
-            state.ended.pop_front();
-            state.reached = count;
-        }
+        state.settle(completed);
         if state.ended.is_empty() {
             // One that is under way has not ended.
             state.reached = self.count.load(Ordering::SeqCst) & !1;
@@ -83,15 +91,26 @@ mod tests {
         let during = replays.now();
         // Whatever has ended: what is being replayed has not been submitted.
         assert!(replays.under_way() && replays.reached(u64::MAX) < during);
-        replays.end(8);
+        replays.end(8, 0);
         assert!(!replays.under_way() && replays.now() == during);
         assert!(replays.reached(7) < during);
         assert_eq!(replays.reached(8), during);
         // A present submits nothing: what was looked up in it goes with the newest submission.
         replays.begin();
         let present = replays.now();
-        replays.end(8);
+        replays.end(8, 0);
         assert_eq!(replays.reached(8), present);
+    }
+
+    #[test]
+    fn b111_a_program_that_never_asks_gathers_nothing() {
+        let replays = Replays::default();
+        for submission in 1..10_000 {
+            replays.begin();
+            replays.end(submission, submission - 3.min(submission));
+        }
+        let ended = replays.state.lock().ended.len();
+        assert!(ended <= 4, "{ended} replays are remembered; three submissions are in flight");
     }
 
     proptest! {
@@ -107,7 +126,7 @@ mod tests {
             for (step, by) in steps {
                 match step {
                     0 if !inside => { replays.begin(); inside = true; }
-                    0 => { submitted += by; replays.end(submitted); ends.push(submitted); inside = false; }
+                    0 => { submitted += by; replays.end(submitted, completed); ends.push(submitted); inside = false; }
                     1 => submitted += by,
                     2 => completed = (completed + by).min(submitted),
                     _ => moments.push((replays.now(), ends.len() + usize::from(inside))),
