@@ -37,10 +37,11 @@
 //! - [`word`] and [`protocol`]: the states of a granule and who may change them; checked with loom.
 //! - [`pages`]: the table of words. [`coverage`]: what is tracked. [`ranges`]: slots, ids, handles.
 //! - [`mechanism`]: userfaultfd, mprotect with its fault handler, and the choice.
-//! - [`tracker`]: registration, protection, fetching. [`query`]: the questions. [`bracket`]: imports.
+//! - [`tracker`]: registration, protection, fetching. [`scan`]: large fetches, by several threads. [`query`]: the questions. [`bracket`]: imports.
 //!
 //! Locks: the slot lock (B413) is the tracker's only one that is held while pages change. A fault handler takes none.
-//! Nothing of the tracker's is called back under it.
+//! Nothing of the tracker's is called back under it. The helpers of large fetches work while the fetching thread holds it
+//! for them, and take no lock.
 
 mod bracket;
 mod coverage;
@@ -50,6 +51,7 @@ mod pages;
 mod protocol;
 mod query;
 mod ranges;
+mod scan;
 mod tracker;
 mod types;
 mod word;

@@ -136,15 +136,18 @@ impl Tracker {
 /// [`word::is_clean`] for all of them, without a branch for each.
 #[inline]
 fn all_clean(words: &[AtomicU64], stamp: u64) -> bool {
-    let limit = word::word(0, stamp + 1);
-    let mut other = 0;
+    // The largest word that is clean but for its state, which has the lowest bits.
+    let newest = word::word(0, stamp + 1) - 1;
+    let (mut state, mut later) = (0, 0);
     for atomic in words {
         let word = atomic.load(Ordering::Relaxed);
-        other |= (word::state(word) ^ PROTECTED) | u64::from(word >= limit);
+        state |= word ^ PROTECTED;
+        // Neither has the top bit: the difference has it when the word is above.
+        later |= newest.wrapping_sub(word);
     }
     // What the words tell was published before them.
     fence(Ordering::Acquire);
-    other == 0
+    word::state(state) | later >> 63 == 0
 }
 
 /// A registered range, kept by whoever asks often about parts of it.
@@ -232,5 +235,31 @@ impl Watch {
     pub fn restamp(&mut self) {
         self.stamp = self.tracker.protect(self.span);
         *self.clean_at.get_mut() = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The question about many words at once is the question about each.
+        #[test]
+        fn words_are_clean_together_when_each_is(
+            parts in prop::collection::vec((prop::sample::select(vec![2u64, 2, 2, 2, 0, 1, 3, 4, 5]), any::<bool>(), 0u64..6), 1..17),
+            stamp in 0u64..6,
+            high in prop::sample::select(vec![0u64, 1 << 40, (1 << 58) - 8]),
+        ) {
+            let words: Vec<AtomicU64> = parts
+                .iter()
+                .map(|&(state, hard, generation)| {
+                    AtomicU64::new(word::word(state, high + generation) | if hard { word::HARD } else { 0 })
+                })
+                .collect();
+            let each = words.iter().all(|w| word::is_clean(w.load(Ordering::Relaxed), high + stamp));
+            prop_assert_eq!(all_clean(&words, high + stamp), each);
+        }
     }
 }

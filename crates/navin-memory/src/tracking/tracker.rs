@@ -13,6 +13,7 @@ use super::mechanism::{self, Chosen};
 use super::pages::{self, PageTable};
 use super::protocol::{self, Atomic64, Granules, Point};
 use super::ranges::{MOST_RANGES, RangeInfo, RangeTable, RangeWriter};
+use super::scan::Scanners;
 use super::types::{
     Fetched, Granule, Mechanism, RangeId, RegisterError, Selection, Span, Stamp, TrackingCounters, TrackingError,
     TrackingOptions, Writer,
@@ -179,6 +180,7 @@ pub(super) struct Slots {
     pub ranges: RangeWriter,
     fetches: u32,
     pub found: Vec<Range<usize>>,
+    scanners: Scanners,
 }
 
 /// The last writes of the host to a granule, for questions that leave one writer out.
@@ -196,7 +198,7 @@ pub struct Tracker {
     // Leaves the handler's list before what it points to goes.
     #[cfg(target_os = "linux")]
     registration: Mutex<Option<mechanism::Registration>>,
-    pub(super) shared: Box<Shared>,
+    pub(super) shared: Arc<Shared>,
     pub(super) table: RangeTable,
     slots: Mutex<Slots>,
     /// Who has a bracket open, so that it does not wait for itself.
@@ -224,7 +226,7 @@ impl Tracker {
         Ok(Arc::new(Self {
             #[cfg(target_os = "linux")]
             registration: Mutex::default(),
-            shared: Box::new(Shared {
+            shared: Arc::new(Shared {
                 pages: PageTable::new(granule.trailing_zeros()),
                 clock: AtomicU64::new(1),
                 chosen,
@@ -352,7 +354,7 @@ impl Tracker {
         }
         let installed = self.shared.protection(Watcher::Fault).is_some_and(|fault| fault.attach(0..0).is_ok());
         if installed {
-            // SAFETY: `shared` is boxed and lives longer than the registration: the fields drop in order.
+            // SAFETY: `shared` does not move and lives longer than the registration: the fields drop in order.
             *registration = unsafe { mechanism::Registration::new(&*self.shared) };
         }
         if registration.is_none() {
@@ -492,14 +494,16 @@ impl Tracker {
                 hot = if first + count == 64 { 0 } else { hot >> (first + count) << (first + count) };
             }
         }
+        let mut parts: Vec<Range<usize>> = Vec::new();
         for run in runs {
             for (part, watcher) in slots.coverage.parts(run) {
                 if watcher == Watcher::Fetch {
                     out.scanned += part.len() << self.shared.pages.shift();
-                    self.shared.find(part, &mut slots.found);
+                    parts.push(part);
                 }
             }
         }
+        slots.scanners.find(&self.shared, &parts, &mut slots.found);
         out.written = protocol::fetched(&*self.shared, &slots.found);
         if cooled {
             // A remembered "not written" is over for what is no longer looked at.

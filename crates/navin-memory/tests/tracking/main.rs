@@ -47,6 +47,7 @@ suite!(
     writes::system_calls_into_protected_memory,
     writes::shared_file_and_second_mappings,
     writes::what_nobody_asks_about_is_still_noticed,
+    writes::a_large_fetch_finds_what_was_written_everywhere,
     writes::odd_spans_are_answered,
     ranges::b205_the_table_grows_by_blocks,
     ranges::b206_stamps_older_than_the_registration_are_written,

@@ -35,6 +35,41 @@ pub fn a_write_is_seen_once_and_only_where_it_was(setup: &Setup) {
     assert_eq!(memory.read(6 * g), 2);
 }
 
+/// More than one thread's share of memory (256 MB), in two pools with a gap, none of it touched but for the writes.
+pub fn a_large_fetch_finds_what_was_written_everywhere(setup: &Setup) {
+    let (tracker, g) = (setup.tracker(), setup.granule);
+    const POOL: usize = 448 << 20;
+    let memory = Memory::new(2 * POOL + (64 << 20));
+    let pools = [0, POOL + (64 << 20)].map(|at| Span::new(memory.start + at, POOL));
+    for pool in pools {
+        tracker.register(pool.start, pool.len).unwrap();
+    }
+    let stamps = pools.map(|pool| tracker.protect(pool));
+    for round in 1..4u8 {
+        // The ends, the middle, and places all over; in an order that is not theirs.
+        let mut places: Vec<usize> = (0..61).map(|n| n * 37 % 61 * (POOL / 61) / g * g).collect();
+        places.extend([POOL - g, POOL / 2 - g, POOL / 2, (256 << 20) - g, 256 << 20]);
+        for pool in pools {
+            for &place in &places {
+                memory.write(pool.start - memory.start + place, round);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        let fetched = tracker.fetch();
+        for (pool, stamp) in pools.into_iter().zip(stamps) {
+            let mut parts = Vec::new();
+            tracker.written_spans(pool, stamp, &mut parts);
+            let found: Vec<usize> =
+                parts.iter().flat_map(|part| (part.start - pool.start..part.end() - pool.start).step_by(g)).collect();
+            assert_eq!(found, places, "round {round}");
+        }
+        if !setup.is_mprotect() {
+            assert_eq!((fetched.scanned, fetched.written), (2 * POOL, 2 * places.len()));
+        }
+    }
+}
+
 pub fn nothing_protected_counts_as_written(setup: &Setup) {
     let (tracker, g) = (setup.tracker(), setup.granule);
     let memory = Memory::new(8 * g);
