@@ -61,6 +61,9 @@ pub struct Translator {
     emitter: spirv::Emitter,
     work: Vec<ir::Value>,
     votes: Vec<i32>,
+    constants: passes::constants::Memory,
+    storage: passes::storage::Memory,
+    places: passes::places::Places,
 }
 
 impl Translator {
@@ -104,6 +107,8 @@ impl Translator {
         let notes = lower::lower(&mut self.builder, &mut self.memory, program, options, &self.graph, &self.structure)?;
         let f = &mut self.builder.f;
         passes::phis::run(f);
+        passes::storage::run(f, &mut self.storage, &mut self.places);
+        passes::constants::run(f, &mut self.constants, &mut self.places);
         passes::dce::run(f, &mut self.work);
         let types = passes::types::run(f, program.stage, options, &mut self.votes);
         Ok((types, notes))

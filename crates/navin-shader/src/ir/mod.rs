@@ -204,9 +204,21 @@ ops! {
     LoadConst P [I I] false;
     /// Bank, computed byte offset.
     LoadConstAt P [I U] false;
+    /// Bank, index of a vector of four words (`passes::constants`).
+    LoadConstVector V [I U] false;
+    /// Bank, index of a vector, component.
+    LoadConstPart P [I U I] false;
     /// Slot, word index, memory epoch.
     LoadStorage U [I U I] false;
     StoreStorage None [I U U] true;
+    /// Slot, index of a vector of four words, memory epoch (`passes::storage`).
+    LoadStorageVector V [I U I] false;
+    /// Slot, index of a vector, component, memory epoch.
+    LoadStoragePart U [I U I I] false;
+    /// Slot, index of a vector, list of its four words in `extra`.
+    StoreStorageVector None [I U I] true;
+    /// Slot, index of a vector, value, component.
+    StoreStoragePart None [I U U I] true;
     /// Slot, word index, value, compare, atomic operation.
     AtomicStorage U [I U U U I] true;
     /// Address low, high, memory epoch.
@@ -571,6 +583,8 @@ pub struct Function {
     pub alias: Vec<Value>,
     /// Which values are live.
     pub live: Vec<bool>,
+    /// Storage slots that are arrays of vectors: bit N is slot N.
+    pub vectors: u32,
 }
 
 impl Function {
@@ -584,6 +598,7 @@ impl Function {
         self.types.clear();
         self.alias.clear();
         self.live.clear();
+        self.vectors = 0;
     }
 
     /// The instruction that makes `v`.
@@ -633,6 +648,12 @@ impl Function {
                     if v.is_some() {
                         f(v, Class::P);
                     }
+                }
+            }
+            Op::StoreStorageVector => {
+                f(Value(inst.args[1]), Class::U);
+                for i in 0..4 {
+                    f(Value(self.extra[(inst.args[2] + i) as usize]), Class::P);
                 }
             }
             Op::StoreGlobalWide => {

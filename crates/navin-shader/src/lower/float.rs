@@ -100,19 +100,25 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// Factors of which one has the power of two of FMUL's scale: the larger one is divided, the smaller one
-    /// multiplied, so that only what leaves the range anyway is rounded twice.
+    /// Factors of which one has the power of two of FMUL's scale. One below 1 is multiplied, or else the other one, which
+    /// leaves the range only where the product does; one that stays a normal number is divided, or else the other one,
+    /// which becomes none only where the product is far below all numbers.
     fn scaled(&mut self, code: u32, a: Value, b: Value) -> (Value, Value) {
         if code == 0 {
             return (a, b);
         }
         let factor = SCALES[code as usize & 7];
-        let (x, y) = (self.b.op1(Ir::FAbs, a), self.b.op1(Ir::FAbs, b));
-        let op = if factor < 1.0 { Ir::FGe } else { Ir::FLt };
-        let first = self.b.op2(op, x, y);
+        let size = self.b.op1(Ir::FAbs, a);
+        let first = if factor < 1.0 {
+            let small = self.b.word((127 - 64) << 23);
+            self.b.op2(Ir::FGe, size, small)
+        } else {
+            let one = self.b.float(1.0);
+            self.b.op2(Ir::FLt, size, one)
+        };
+        let (one, other) = (self.b.select(first, a, b), self.b.select(first, b, a));
         let k = self.b.float(factor);
-        let (ka, kb) = (self.b.op2(Ir::FMul, a, k), self.b.op2(Ir::FMul, b, k));
-        (self.b.select(first, ka, a), self.b.select(first, b, kb))
+        (self.b.op2(Ir::FMul, one, k), other)
     }
 
     /// FADD, FMUL, FFMA rounded in a direction.

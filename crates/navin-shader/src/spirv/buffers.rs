@@ -43,6 +43,9 @@ pub(super) struct Buffers {
     /// The run-time array of words, and the structures around it: of what is written, and of what is only read.
     word_array: Id,
     words: [Id; 2],
+    /// The same of vectors.
+    vector_array: Id,
+    vectors_of: [Id; 2],
     slots: [Id; 32],
     tables: [Id; 2],
     pub(super) global: Global,
@@ -69,6 +72,7 @@ impl Buffers {
         self.bank_types.clear();
         self.vectors.clear();
         (self.word_array, self.words) = (0, [0; 2]);
+        (self.vector_array, self.vectors_of) = (0, [0; 2]);
         self.slots = [0; 32];
         self.tables = [0; 2];
         self.global = Global::default();
@@ -131,11 +135,7 @@ impl Emitter {
     /// takes NonWritable of one variable as said of its type, and moves loads of the others over stores.
     fn words_type(&mut self, read_only: bool) -> Id {
         if self.buffers.word_array == 0 {
-            let uint = self.m.ty(Type::Uint);
-            let array = self.m.id();
-            put(&mut self.m.globals, op::TYPE_RUNTIME_ARRAY, &[array, uint]);
-            self.m.decorate(array, decoration::ARRAY_STRIDE, &[4]);
-            self.buffers.word_array = array;
+            self.buffers.word_array = self.run_time_array(1);
         }
         let at = usize::from(read_only);
         if self.buffers.words[at] == 0 {
@@ -144,12 +144,34 @@ impl Emitter {
         self.buffers.words[at]
     }
 
+    /// The same of vectors.
+    fn vectors_type(&mut self, read_only: bool) -> Id {
+        if self.buffers.vector_array == 0 {
+            self.buffers.vector_array = self.run_time_array(4);
+        }
+        let at = usize::from(read_only);
+        if self.buffers.vectors_of[at] == 0 {
+            self.buffers.vectors_of[at] = self.m.block(&[(self.buffers.vector_array, 0)]);
+        }
+        self.buffers.vectors_of[at]
+    }
+
+    /// A run-time array of words, or of vectors of them.
+    fn run_time_array(&mut self, words: u32) -> Id {
+        let element = self.m.vector(Type::Uint, words);
+        let array = self.m.id();
+        put(&mut self.m.globals, op::TYPE_RUNTIME_ARRAY, &[array, element]);
+        self.m.decorate(array, decoration::ARRAY_STRIDE, &[4 * words]);
+        array
+    }
+
     fn slot(&mut self, c: &Context<'_, '_>, slot: u32) -> Id {
         let at = slot as usize & 31;
         if self.buffers.slots[at] == 0 {
             let written = c.interface.storage_written;
             let read_only = written >> slot & 1 == 0;
-            let ty = self.words_type(read_only);
+            let vectors = c.f.vectors >> at & 1 != 0;
+            let ty = if vectors { self.vectors_type(read_only) } else { self.words_type(read_only) };
             let id =
                 self.m.resource(storage::STORAGE_BUFFER, ty, c.program.stage.descriptor_set(), binding::STORAGE + slot);
             if read_only {
@@ -192,11 +214,21 @@ impl Emitter {
             let offset = self.uint(c, Value(offset));
             let (two, three, four) = (self.m.uint(2), self.m.uint(3), self.m.uint(4));
             let uint = self.m.ty(Type::Uint);
-            let vector = self.m.result(op::SHIFT_RIGHT_LOGICAL, uint, &[offset, four]);
-            let word = self.m.result(op::SHIFT_RIGHT_LOGICAL, uint, &[offset, two]);
-            let part = self.m.result(op::BITWISE_AND, uint, &[word, three]);
+            let vector = self.m.shared(op::SHIFT_RIGHT_LOGICAL, uint, &[offset, four]);
+            let word = self.m.shared(op::SHIFT_RIGHT_LOGICAL, uint, &[offset, two]);
+            let part = self.m.shared(op::BITWISE_AND, uint, &[word, three]);
             let pointer = self.m.pointer(storage::UNIFORM, ty);
             let p = self.m.result(op::ACCESS_CHAIN, pointer, &[variable, zero, vector, part]);
+            let own = self.own(v);
+            return self.m.result_as(own, op::LOAD, ty, &[p]);
+        }
+        if matches!(inst.op, Op::LoadConstVector | Op::LoadConstPart) {
+            let whole = inst.op == Op::LoadConstVector;
+            let ty = if whole { self.m.vector(scalar, 4) } else { ty };
+            let words =
+                [variable, zero, self.uint(c, Value(offset)), if whole { 0 } else { self.m.uint(inst.args[2]) }];
+            let pointer = self.m.pointer(storage::UNIFORM, ty);
+            let p = self.m.result(op::ACCESS_CHAIN, pointer, &words[..if whole { 3 } else { 4 }]);
             let own = self.own(v);
             return self.m.result_as(own, op::LOAD, ty, &[p]);
         }
@@ -236,7 +268,54 @@ impl Emitter {
         let uint = self.m.ty(Type::Uint);
         let pointer = self.m.pointer(storage::STORAGE_BUFFER, uint);
         let zero = self.m.uint(0);
-        self.m.result(op::ACCESS_CHAIN, pointer, &[variable, zero, index])
+        self.m.shared(op::ACCESS_CHAIN, pointer, &[variable, zero, index])
+    }
+
+    /// Pointer to a vector of a storage slot, or to a component of it.
+    fn vector_pointer(&mut self, c: &Context<'_, '_>, slot: u32, index: Value, component: Option<u32>) -> Id {
+        let variable = self.slot(c, slot);
+        let index = self.uint(c, index);
+        let zero = self.m.uint(0);
+        let to = self.m.vector(Type::Uint, if component.is_some() { 1 } else { 4 });
+        let pointer = self.m.pointer(storage::STORAGE_BUFFER, to);
+        match component {
+            Some(k) => {
+                let k = self.m.uint(k);
+                self.m.shared(op::ACCESS_CHAIN, pointer, &[variable, zero, index, k])
+            }
+            None => self.m.shared(op::ACCESS_CHAIN, pointer, &[variable, zero, index]),
+        }
+    }
+
+    /// A vector of a storage slot, as floats where its readers want those.
+    fn load_vector(&mut self, c: &Context<'_, '_>, v: Value, inst: &Inst) {
+        let p = self.vector_pointer(c, inst.args[0], Value(inst.args[1]), None);
+        let own = self.own(v);
+        let words = self.m.vector(Type::Uint, 4);
+        if c.f.types[v.index()] == WordType::Uint {
+            return self.m.result_as(own, op::LOAD, words, &[p]);
+        }
+        let loaded = self.m.result(op::LOAD, words, &[p]);
+        let floats = self.m.vector(Type::Float, 4);
+        self.m.result_as(own, op::BITCAST, floats, &[loaded]);
+    }
+
+    /// Stores a vector; put together in the type that most of its words have.
+    fn store_vector(&mut self, c: &Context<'_, '_>, inst: &Inst) {
+        let values = [0, 1, 2, 3].map(|n| c.f.resolve(Value(c.f.extra[(inst.args[2] + n) as usize])));
+        let p = self.vector_pointer(c, inst.args[0], Value(inst.args[1]), None);
+        // A cast of the whole costs as much as one of a part.
+        let floats = values.iter().filter(|v| c.f.types[v.index()] == WordType::Float && c.f.constant(**v).is_none());
+        let float = floats.count() >= 2;
+        let (t, scalar) = if float { (WordType::Float, Type::Float) } else { (WordType::Uint, Type::Uint) };
+        let parts = values.map(|v| self.word(c, v, t));
+        let ty = self.m.vector(scalar, 4);
+        let mut id = self.m.result(op::COMPOSITE_CONSTRUCT, ty, &parts);
+        if float {
+            let words = self.m.vector(Type::Uint, 4);
+            id = self.m.result(op::BITCAST, words, &[id]);
+        }
+        self.m.statement(op::STORE, &[p, id]);
     }
 
     /// The variable of shared or local memory.
@@ -271,7 +350,7 @@ impl Emitter {
         let uint = self.m.ty(Type::Uint);
         let pointer = self.m.pointer(if shared { storage::WORKGROUP } else { storage::FUNCTION }, uint);
         let index = self.uint(c, index);
-        self.m.result(op::ACCESS_CHAIN, pointer, &[variable, index])
+        self.m.shared(op::ACCESS_CHAIN, pointer, &[variable, index])
     }
 
     /// An atomic, its result under the id `own`.
@@ -585,7 +664,7 @@ impl Emitter {
         let args = inst.args;
         let uint = self.m.ty(Type::Uint);
         match inst.op {
-            Op::LoadConst | Op::LoadConstAt => self.load_constant(c, v, inst),
+            Op::LoadConst | Op::LoadConstAt | Op::LoadConstVector | Op::LoadConstPart => self.load_constant(c, v, inst),
             Op::LoadStorage => {
                 let p = self.storage_pointer(c, args[0], Value(args[1]));
                 let own = self.own(v);
@@ -594,6 +673,22 @@ impl Emitter {
             Op::StoreStorage => {
                 self.note_write(c);
                 let p = self.storage_pointer(c, args[0], Value(args[1]));
+                let value = self.uint(c, Value(args[2]));
+                self.m.statement(op::STORE, &[p, value]);
+            }
+            Op::LoadStorageVector => self.load_vector(c, v, inst),
+            Op::LoadStoragePart => {
+                let p = self.vector_pointer(c, args[0], Value(args[1]), Some(args[2]));
+                let own = self.own(v);
+                self.m.result_as(own, op::LOAD, uint, &[p]);
+            }
+            Op::StoreStorageVector => {
+                self.note_write(c);
+                self.store_vector(c, inst);
+            }
+            Op::StoreStoragePart => {
+                self.note_write(c);
+                let p = self.vector_pointer(c, args[0], Value(args[1]), Some(args[3]));
                 let value = self.uint(c, Value(args[2]));
                 self.m.statement(op::STORE, &[p, value]);
             }

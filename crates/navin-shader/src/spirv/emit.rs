@@ -134,16 +134,27 @@ impl Emitter {
                     });
                 }
                 Op::LoadConst => self.buffers.note_constant(inst.args[0], inst.args[1], c.f.types[v.index()]),
-                Op::LoadConstAt => self.buffers.note_computed(inst.args[0]),
+                Op::LoadConstAt | Op::LoadConstVector | Op::LoadConstPart => self.buffers.note_computed(inst.args[0]),
                 Op::AtomicWide if inst.args[2] != u32::MAX => {
                     self.buffers.note_wide(inst.args[2]);
                     c.interface.storage_written |= 1 << inst.args[2];
                     c.interface.storage_slots |= 1 << inst.args[2];
                 }
-                Op::StoreStorage | Op::AtomicStorage => c.interface.storage_written |= 1 << inst.args[0],
+                Op::StoreStorage | Op::StoreStorageVector | Op::StoreStoragePart | Op::AtomicStorage => {
+                    c.interface.storage_written |= 1 << inst.args[0]
+                }
                 _ => {}
             }
-            if matches!(inst.op, Op::LoadStorage | Op::StoreStorage | Op::AtomicStorage) {
+            if matches!(
+                inst.op,
+                Op::LoadStorage
+                    | Op::LoadStorageVector
+                    | Op::LoadStoragePart
+                    | Op::StoreStorage
+                    | Op::StoreStorageVector
+                    | Op::StoreStoragePart
+                    | Op::AtomicStorage
+            ) {
                 c.interface.storage_slots |= 1 << inst.args[0];
             }
         }
@@ -311,8 +322,14 @@ impl Emitter {
             Op::Unreachable => self.m.statement(op::UNREACHABLE, &[]),
             Op::LoadConst
             | Op::LoadConstAt
+            | Op::LoadConstVector
+            | Op::LoadConstPart
             | Op::LoadStorage
+            | Op::LoadStorageVector
+            | Op::LoadStoragePart
             | Op::StoreStorage
+            | Op::StoreStorageVector
+            | Op::StoreStoragePart
             | Op::AtomicStorage
             | Op::LoadGlobal
             | Op::StoreGlobal
@@ -393,6 +410,7 @@ impl Emitter {
         self.scopes.push(scope);
         self.block += 1;
         let id = self.label(label);
+        self.m.next_block();
         self.m.statement(op::LABEL, &[id]);
     }
 

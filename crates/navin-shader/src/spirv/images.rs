@@ -222,10 +222,12 @@ impl Emitter {
                 t
             }
         };
-        let id = self.m.result(op::SAMPLED_IMAGE, ty, &[image, sampler]);
-        if !bound {
-            self.non_uniform(c, id, false);
+        let operands = [image, sampler];
+        if bound {
+            return self.m.shared(op::SAMPLED_IMAGE, ty, &operands);
         }
+        let id = self.m.result(op::SAMPLED_IMAGE, ty, &operands);
+        self.non_uniform(c, id, false);
         id
     }
 
@@ -235,7 +237,7 @@ impl Emitter {
             return *only;
         }
         let ty = self.m.vector(of, parts.len() as u32);
-        self.m.result(op::COMPOSITE_CONSTRUCT, ty, parts)
+        self.m.shared(op::COMPOSITE_CONSTRUCT, ty, parts)
     }
 
     /// Constant offsets.

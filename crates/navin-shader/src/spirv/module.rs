@@ -57,6 +57,8 @@ pub struct Module {
     types: FxHashMap<Type, Id>,
     constants: FxHashMap<(Id, u32), Id>,
     no_contraction: Vec<Id>,
+    /// What the current block has made that may be shared: opcode, type, operands.
+    shared: FxHashMap<(u32, Id, [u32; 4]), Id>,
     /// GLSL.std.450.
     pub glsl: Id,
 }
@@ -86,6 +88,7 @@ impl Module {
         }
         self.types.clear();
         self.constants.clear();
+        self.shared.clear();
         self.glsl = self.id();
     }
 
@@ -221,6 +224,26 @@ impl Module {
         let id = self.id();
         self.result_as(id, opcode, ty, operands);
         id
+    }
+
+    /// The same for what has no effect and reads nothing that changes: made once a block.
+    pub fn shared(&mut self, opcode: u32, ty: Id, operands: &[u32]) -> Id {
+        let mut key = (opcode, ty, [0; 4]);
+        if operands.len() > 4 {
+            return self.result(opcode, ty, operands);
+        }
+        key.2[..operands.len()].copy_from_slice(operands);
+        if let Some(&id) = self.shared.get(&key) {
+            return id;
+        }
+        let id = self.result(opcode, ty, operands);
+        self.shared.insert(key, id);
+        id
+    }
+
+    /// Another block begins.
+    pub fn next_block(&mut self) {
+        self.shared.clear();
     }
 
     /// The same, with a given id.
