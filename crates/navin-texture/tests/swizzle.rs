@@ -164,22 +164,59 @@ fn b304_long_rows_and_their_edges() {
     }
 }
 
-/// Large copies are written past the caches; they give the same bytes.
+/// Rows that begin anywhere, and pitches that keep or break their alignment, give the same bytes, and nothing beside the
+/// rows is written: the fast way pairs pieces otherwise where all rows lie 16 bytes behind a multiple of 32.
+#[test]
+fn b304_rows_at_any_alignment() {
+    for width in [16, 32, 176] {
+        let layout = Layout::new(&LayoutInput::new_2d(Format::RGBA8.info(), width, 24)).unwrap();
+        let level = &layout.levels[0];
+        let whole = Region::whole(level);
+        let stored = noise(level.size as usize, 3);
+        for order in [GobOrder::TegraX1, GobOrder::Successor] {
+            for (skip, padding) in [0, 1, 16, 32, 48, 56].into_iter().flat_map(|s| [0, 16, 32, 7].map(|p| (s, p))) {
+                let row = width as usize * 4 + padding;
+                let pitch = Pitch { row, slice: row * 24 };
+                let mut room = vec![0u8; row * 24 + 256];
+                let start = room.as_ptr().align_offset(64) + skip;
+                let end = start + row * 24;
+                let mut plain = room.clone();
+                let rows = start..end;
+                untile_with(Kernel::best(), &mut room[rows.clone()], pitch, &stored, level, order, whole).unwrap();
+                untile_with(Kernel::Portable, &mut plain[rows.clone()], pitch, &stored, level, order, whole).unwrap();
+                assert!(room == plain, "untile {width} {order:?} {skip} {padding}");
+                let [mut fast, mut plain] = [stored.clone(), stored.clone()];
+                tile_with(Kernel::best(), &mut fast, level, order, whole, &room[rows], pitch).unwrap();
+                assert!(fast == stored, "tile {width} {order:?} {skip} {padding}");
+                room[start..end].copy_from_slice(&noise(row * 24, 21));
+                tile_with(Kernel::best(), &mut fast, level, order, whole, &room[start..end], pitch).unwrap();
+                tile_with(Kernel::Portable, &mut plain, level, order, whole, &room[start..end], pitch).unwrap();
+                assert!(fast == plain, "tile {width} {order:?} {skip} {padding}");
+            }
+        }
+    }
+}
+
+/// Large copies are written past the caches; they give the same bytes, wherever rows and GOBs begin.
 #[test]
 fn b304_large_levels_are_the_same_bytes() {
     let layout = Layout::new(&LayoutInput::new_2d(Format::RGBA8.info(), 1920, 1080)).unwrap();
     let level = &layout.levels[0];
-    let rows = noise(level.packed_bytes() as usize, 17);
+    let (size, bytes) = (level.size as usize, level.packed_bytes() as usize);
     let whole = Region::whole(level);
     let pitch = Pitch::packed(level, &whole);
-    for order in [GobOrder::TegraX1, GobOrder::Successor] {
-        let [mut fast, mut plain] = [vec![7; level.size as usize], vec![7; level.size as usize]];
-        tile(&mut fast, level, order, whole, &rows, pitch).unwrap();
-        tile_with(Kernel::Portable, &mut plain, level, order, whole, &rows, pitch).unwrap();
-        assert!(fast == plain, "{order:?}");
-        let mut back = vec![0; rows.len()];
-        untile(&mut back, pitch, &fast, level, order, whole).unwrap();
-        assert!(back == rows, "{order:?}");
+    let rows = noise(bytes + 128, 17);
+    let (mut fast, mut plain, mut back) = (vec![7; size + 128], vec![7; size], vec![0; bytes + 128]);
+    for (order, skip) in [(GobOrder::TegraX1, 0), (GobOrder::Successor, 0), (GobOrder::TegraX1, 16)] {
+        let place = |room: &[u8]| room.as_ptr().align_offset(64) + skip;
+        let (r, b) = (place(&rows), place(&back));
+        let g = fast.as_ptr().align_offset(64);
+        let rows = &rows[r..r + bytes];
+        tile(&mut fast[g..g + size], level, order, whole, rows, pitch).unwrap();
+        tile_with(Kernel::Portable, &mut plain, level, order, whole, rows, pitch).unwrap();
+        assert!(fast[g..g + size] == plain, "{order:?} {skip}");
+        untile(&mut back[b..b + bytes], pitch, &fast[g..g + size], level, order, whole).unwrap();
+        assert!(&back[b..b + bytes] == rows, "{order:?} {skip}");
     }
 }
 
