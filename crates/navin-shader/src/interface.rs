@@ -182,6 +182,12 @@ bitflags::bitflags! {
         const ATOMIC_INT64 = 1 << 31;
         /// `shaderTessellationAndGeometryPointSize`.
         const POINT_SIZE = 1 << 32;
+        /// `shaderSignedZeroInfNanPreserveFloat32`.
+        const PRESERVE_NAN = 1 << 33;
+        /// `shaderSignedZeroInfNanPreserveFloat64`.
+        const PRESERVE_NAN64 = 1 << 34;
+        /// Subgroup operations in the program's stage: the lane's number.
+        const SUBGROUP_BASIC = 1 << 35;
     }
 }
 

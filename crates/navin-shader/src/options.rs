@@ -256,6 +256,9 @@ bitflags::bitflags! {
         const PRESERVE_NAN64 = 1 << 8;
         /// `shaderBufferInt64Atomics`, and `shaderInt64` with it.
         const ATOMIC_INT64 = 1 << 9;
+        /// Minimum and maximum take -0 for less than +0, as the machine does: NVIDIA's GPUs do, and Mesa where
+        /// [`DeviceFeatures::PRESERVE_NAN`] is asked for. Vulkan does not say.
+        const ORDERED_ZEROS = 1 << 10;
     }
 }
 

@@ -161,6 +161,27 @@ pub struct Limits {
     pub max_border_colors: u32,
     /// Most samplers.
     pub max_samplers: u32,
+    /// What shaders can ask of the arithmetic on floats.
+    pub float_controls: FloatControls,
+    /// Subgroup operations, `VkSubgroupFeatureFlagBits`.
+    pub subgroup_operations: u32,
+    /// Stages that have them, `VkShaderStageFlagBits`.
+    pub subgroup_stages: u32,
+    /// Most workgroups of a dispatch, by axis.
+    pub max_groups: [u32; 3],
+}
+
+/// What a shader can ask of its arithmetic on floats, each by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct FloatControls {
+    /// Denormals of 32 bits are zeros, whatever other widths do.
+    pub flush_denorms32: bool,
+    /// Denormals of 32 bits are kept, whatever other widths do.
+    pub preserve_denorms32: bool,
+    /// Signed zeros, infinities and NaN of 32 bits come out right.
+    pub preserve_nan32: bool,
+    /// The same of 64 bits.
+    pub preserve_nan64: bool,
 }
 
 /// What the report says of a device beyond features and limits.
@@ -175,9 +196,13 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    fn late_for_two_waiters(&self) -> bool {
+    fn is_nvidia(&self) -> bool {
         const NVIDIA: u32 = 0x10DE;
         self.vendor == NVIDIA
+    }
+
+    fn late_for_two_waiters(&self) -> bool {
+        self.is_nvidia()
     }
 }
 
@@ -341,6 +366,13 @@ impl Context {
     /// wait at a time.
     pub fn late_for_two_waiters(&self) -> bool {
         self.identity.late_for_two_waiters()
+    }
+
+    /// Whether minimum and maximum of floats take -0 for less than +0, which Vulkan leaves open: NVIDIA's PTX says so,
+    /// and Mesa's drivers do it where shaders ask for the signs of zeros.
+    pub fn orders_zeros(&self) -> bool {
+        self.identity.is_nvidia()
+            || self.gpu.limits.float_controls.preserve_nan32 && self.identity.driver_info.starts_with("Mesa ")
     }
 
     /// Whether pools without CPU access are made in device-local memory.
@@ -595,7 +627,8 @@ fn query_limits(
     let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
     let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
     let mut border = vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default();
-    let mut two = vk::PhysicalDeviceProperties2::default().push_next(&mut v11);
+    let mut v12 = vk::PhysicalDeviceVulkan12Properties::default();
+    let mut two = vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v12);
     if features.host_import {
         two = two.push_next(&mut host);
     }
@@ -608,6 +641,13 @@ fn query_limits(
         instance.get_physical_device_queue_family_properties(physical)
     };
     let limits = two.properties.limits;
+    let apart = v12.denorm_behavior_independence != vk::ShaderFloatControlsIndependence::NONE;
+    let float_controls = FloatControls {
+        flush_denorms32: apart && v12.shader_denorm_flush_to_zero_float32 != vk::FALSE,
+        preserve_denorms32: apart && v12.shader_denorm_preserve_float32 != vk::FALSE,
+        preserve_nan32: v12.shader_signed_zero_inf_nan_preserve_float32 != vk::FALSE,
+        preserve_nan64: v12.shader_signed_zero_inf_nan_preserve_float64 != vk::FALSE,
+    };
     let timestamp_bits = families.get(family as usize).map_or(0, |f| f.timestamp_valid_bits);
     let result = Limits {
         uniform_offset_alignment: limits.min_uniform_buffer_offset_alignment,
@@ -625,6 +665,10 @@ fn query_limits(
         max_texel_elements: limits.max_texel_buffer_elements,
         max_border_colors: border.max_custom_border_color_samplers,
         max_samplers: limits.max_sampler_allocation_count,
+        float_controls,
+        subgroup_operations: v11.subgroup_supported_operations.as_raw(),
+        subgroup_stages: v11.subgroup_supported_stages.as_raw(),
+        max_groups: limits.max_compute_work_group_count,
     };
     (result, limits)
 }

@@ -129,6 +129,16 @@ pub struct Features {
     pub storage8: bool,
     /// 64-bit atomics in buffers.
     pub int64_atomics: bool,
+    /// 64-bit atomics in shared memory.
+    pub shared_int64_atomics: bool,
+    /// Clip distances.
+    pub clip_distance: bool,
+    /// Point size from tessellation and geometry shaders.
+    pub tessellation_point_size: bool,
+    /// Gathers with computed or four offsets.
+    pub gather_extended: bool,
+    /// Arrays of sampled images, storage images and texel buffers at computed indices.
+    pub descriptor_indexing: bool,
     /// Sparse binding, with 2D and 3D residency and aliasing.
     pub sparse: bool,
     /// Subgroup size can be asked for.
@@ -588,6 +598,14 @@ impl Available {
             storage16: on!(c.v11.storage_buffer16_bit_access),
             storage8: on!(c.v12.storage_buffer8_bit_access),
             int64_atomics: on!(c.v12.shader_buffer_int64_atomics),
+            shared_int64_atomics: on!(c.v12.shader_shared_int64_atomics),
+            clip_distance: on!(c.core.shader_clip_distance),
+            tessellation_point_size: on!(c.core.shader_tessellation_and_geometry_point_size),
+            gather_extended: on!(c.core.shader_image_gather_extended),
+            descriptor_indexing: on!(c.core.shader_sampled_image_array_dynamic_indexing)
+                && on!(c.core.shader_storage_image_array_dynamic_indexing)
+                && on!(c.v12.shader_uniform_texel_buffer_array_dynamic_indexing)
+                && on!(c.v12.shader_storage_texel_buffer_array_dynamic_indexing),
             sparse: on!(c.core.sparse_binding)
                 && on!(c.core.sparse_residency_image2_d)
                 && on!(c.core.sparse_residency_image3_d)

@@ -88,6 +88,8 @@ pub struct Config {
     pub constant_layout: ConstantLayoutChoice,
     /// Folder that each program's listing and SPIR-V are written to; `None` writes none.
     pub dump_shaders: Option<PathBuf>,
+    /// Rounds after which all loops of a shader's thread together end (B604); `None`: never.
+    pub loop_limit: Option<u32>,
     /// Frames a second of the display that stands in for one; `None` shows frames as they come.
     pub display_hz: Option<u64>,
     /// Guests' waits end on the GPU's own signal (B301); false: when the completion thread is through. `None`: as the
@@ -137,6 +139,7 @@ impl Default for Config {
             without: Vec::new(),
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
+            loop_limit: None,
             display_hz: None,
             fast_wake: None,
             wait_ledger: false,
@@ -218,6 +221,12 @@ pub const KEYS: &[Key] = &[
         name: "dump_shaders",
         expects: "a folder",
         about: "write each program's listing and SPIR-V there",
+        in_file: true,
+    },
+    Key {
+        name: "loop_limit",
+        expects: "a whole number from 1 to 4294967295",
+        about: "end the loops of a shader's thread after so many rounds",
         in_file: true,
     },
     Key {
@@ -499,6 +508,10 @@ impl Config {
                 }
             }
             "dump_shaders" => self.dump_shaders = Some(PathBuf::from(text)),
+            "loop_limit" => {
+                let rounds = parse_count(text).and_then(|n| u32::try_from(n).ok());
+                self.loop_limit = Some(rounds.ok_or_else(bad)?);
+            }
             "display_hz" => self.display_hz = Some(parse_count(text).ok_or_else(bad)?),
             "fast_wake" => self.fast_wake = Some(parse_bool(text).ok_or_else(bad)?),
             "wait_ledger" => self.wait_ledger = parse_bool(text).ok_or_else(bad)?,
@@ -627,6 +640,7 @@ chunk_mb = 64
 log_mappings = true
 tiling = \"gpu\"
 generation = 2
+loop_limit = 1001
 \
              without = \"VK_EXT_a, VK_EXT_b\"\nfast_wake = false
 ",
@@ -646,6 +660,7 @@ generation = 2
             without: vec!["VK_EXT_a".into(), "VK_EXT_b".into()],
             constant_layout: ConstantLayoutChoice::Auto,
             dump_shaders: None,
+            loop_limit: Some(1001),
             display_hz: None,
             fast_wake: Some(false),
             wait_ledger: false,

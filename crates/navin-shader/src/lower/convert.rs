@@ -3,6 +3,7 @@
 //! The device converts where it rounds as asked. Directions, 64-bit integers and halves of what has more digits are
 //! put together from integers ([`super::soft`]).
 
+use super::denormals::Handling;
 use super::soft::{Format, NEAREST};
 use super::wide::Wide;
 use super::{Lower, Result};
@@ -46,7 +47,11 @@ impl Lower<'_, '_> {
         } else {
             self.b_float(i)?
         };
-        Ok(self.modified(v, i.flag(Field::Ab), i.flag(Field::Nb)))
+        let how = self.handling(i);
+        let v = self.handled(how, v);
+        let v = self.modified_as(how, v, i.flag(Field::Ab), i.flag(Field::Nb));
+        let rounds = i.op == Op::F2i || i.flag(Field::Rint);
+        Ok(if how == Handling::Keep && rounds { self.lifted(v) } else { v })
     }
 
     fn double_source(&mut self, i: &Instr) -> Result<Value> {
@@ -96,6 +101,7 @@ impl Lower<'_, '_> {
         if !(F16..=F64).contains(&from) || !(F16..=F64).contains(&to) {
             return self.unsupported(i, "float format 0 is not known");
         }
+        let how = self.handling(i);
         let (mode, rint) = (i.get(Field::Rnd), i.flag(Field::Rint));
         // Rounding to an integral value takes the field; the rest is to nearest then.
         let rounding = if rint { NEAREST } else { mode };
@@ -116,11 +122,12 @@ impl Lower<'_, '_> {
                     self.set_pair(i.get(Field::Dst), v);
                     return Ok(());
                 }
-                F32 if rounding == NEAREST => self.b.op1(Ir::DToF, v),
+                F32 if rounding == NEAREST && how != Handling::Keep => self.b.op1(Ir::DToF, v),
                 F32 => self.narrow_double(v, Format::SINGLE, rounding),
                 // Halves directly from the double: over binary32 they would be rounded twice.
                 _ => self.narrow_double(v, Format::HALF, rounding),
             };
+            let r = if to == F32 { self.handled(how, r) } else { r };
             return self.write_bits(i, to, r);
         }
         let mut v = self.float_source(i)?;
@@ -128,12 +135,15 @@ impl Lower<'_, '_> {
             v = self.round(mode, v, false);
         }
         if i.flag(Field::Sat) {
-            v = self.b.op1(Ir::FSat, v);
+            v = self.saturated_as(how, v);
         }
         match to {
             F64 => {
                 self.needs_doubles(i)?;
-                let d = self.b.op1(Ir::FToD, v);
+                let d = match how {
+                    Handling::Keep => self.widened_float(v),
+                    _ => self.b.op1(Ir::FToD, v),
+                };
                 self.double_flags(i, d);
                 self.set_pair(i.get(Field::Dst), d);
                 Ok(())
@@ -160,7 +170,10 @@ impl Lower<'_, '_> {
     fn write_bits(&mut self, i: &Instr, to: u32, bits: Value) -> Result<()> {
         if self.wants_flags(i) {
             let v = if to == F16 { self.b.op1(Ir::HalfLow, bits) } else { bits };
-            self.float_flags(i, v);
+            match self.handling(i) {
+                Handling::Keep => self.flags_kept(i, v),
+                _ => self.float_flags(i, v),
+            }
         }
         self.set_dst(i, bits);
         Ok(())

@@ -1,11 +1,12 @@
 //! Binary32 arithmetic, compares and functions.
 //!
 //! Rounding is to nearest even; the other directions are computed in doubles and rounded by hand ([`super::soft`]).
-//! Flushing of denormals is a property of the SPIR-V module, so it is counted here and decided at the end: programs
-//! of this platform flush everywhere or nowhere.
+//! Denormals are as the module has them where that is what the instruction says ([`super::denormals`]).
 
+use super::denormals::Handling;
 use super::soft::{Format, NEAREST};
 use super::{Lower, Result};
+use crate::DeviceFeatures;
 use crate::ir::{Op as Ir, Value};
 use crate::isa::{Field, Instr, Op};
 
@@ -20,19 +21,6 @@ impl Lower<'_, '_> {
     pub(super) fn modified(&mut self, v: Value, absolute: bool, negated: bool) -> Value {
         let v = if absolute { self.b.op1(Ir::FAbs, v) } else { v };
         if negated { self.b.op1(Ir::FNeg, v) } else { v }
-    }
-
-    fn count_flush(&mut self, flush: bool) {
-        self.notes.floats = true;
-        if flush {
-            self.notes.flushing += 1;
-        } else {
-            self.notes.keeping += 1;
-        }
-    }
-
-    fn saturated(&mut self, i: &Instr, v: Value) -> Value {
-        if i.flag(Field::Sat) { self.b.op1(Ir::FSat, v) } else { v }
     }
 
     /// Condition flags of a float result: zero and sign, both when it is NaN.
@@ -51,13 +39,20 @@ impl Lower<'_, '_> {
 
     /// FADD, FMUL, FFMA.
     pub(super) fn float_arithmetic(&mut self, i: &Instr) -> Result<()> {
-        let a = self.a(i);
-        let b = self.b_float(i)?;
+        let how = self.handling(i);
+        self.notes.floats = true;
+        let (a, b) = (self.a(i), self.b_float(i)?);
+        let (a, b) = (self.handled(how, a), self.handled(how, b));
+        let c = match i.op {
+            Op::Ffma => self.c_word(i)?,
+            Op::Ffma32i => self.reg(i.get(Field::Dst)),
+            _ => self.b.word(0),
+        };
+        let c = self.handled(how, c);
         let rnd = i.get(Field::Rnd);
         let fmz = i.get(Field::Fmz);
-        self.count_flush(i.flag(Field::Ftz) || fmz != 0);
         let mut r = match i.op {
-            _ if rnd != NEAREST => self.directed_arithmetic(i, a, b, rnd)?,
+            _ if rnd != NEAREST || how == Handling::Keep => self.directed_arithmetic(i, how, [a, b, c], rnd)?,
             Op::Fadd | Op::Fadd32i => {
                 let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
                 let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
@@ -69,7 +64,6 @@ impl Lower<'_, '_> {
                 self.b.op2(Ir::FMul, a, b)
             }
             _ => {
-                let c = if i.op == Op::Ffma { self.c_word(i)? } else { self.reg(i.get(Field::Dst)) };
                 let b = self.modified(b, false, i.flag(Field::Nab));
                 let c = self.modified(c, false, i.flag(Field::Nc));
                 self.b.op3(Ir::FFma, a, b, c)
@@ -78,24 +72,20 @@ impl Lower<'_, '_> {
         if fmz == 2 {
             // Zero times anything is zero: the result is the addend, or 0.
             let zero = self.b.word(0);
-            let rest = match i.op {
-                Op::Ffma => {
-                    let c = self.c_word(i)?;
-                    self.modified(c, false, i.flag(Field::Nc))
-                }
-                Op::Ffma32i => {
-                    let c = self.reg(i.get(Field::Dst));
-                    self.modified(c, false, i.flag(Field::Nc))
-                }
-                _ => zero,
-            };
+            let rest = self.modified(c, false, i.flag(Field::Nc));
             let x = self.b.op2(Ir::FEq, a, zero);
             let y = self.b.op2(Ir::FEq, b, zero);
             let either = self.b.op2(Ir::BOr, x, y);
             r = self.b.select(either, rest, r);
         }
-        r = self.saturated(i, r);
-        self.float_flags(i, r);
+        r = self.handled(how, r);
+        if i.flag(Field::Sat) {
+            r = self.saturated_as(how, r);
+        }
+        match how {
+            Handling::Keep => self.flags_kept(i, r),
+            _ => self.float_flags(i, r),
+        }
         self.set_dst(i, r);
         Ok(())
     }
@@ -121,15 +111,15 @@ impl Lower<'_, '_> {
         (self.b.op2(Ir::FMul, one, k), other)
     }
 
-    /// FADD, FMUL, FFMA rounded in a direction.
-    fn directed_arithmetic(&mut self, i: &Instr, a: Value, b: Value, rnd: u32) -> Result<Value> {
+    /// FADD, FMUL, FFMA rounded in a direction, or by doubles for the sake of denormals.
+    fn directed_arithmetic(&mut self, i: &Instr, how: Handling, [a, b, c]: [Value; 3], rnd: u32) -> Result<Value> {
         let flush = i.flag(Field::Ftz) || i.get(Field::Fmz) != 0;
-        let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
-        let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb) || i.flag(Field::Nab));
+        let a = self.modified_as(how, a, i.flag(Field::Aa), i.flag(Field::Na));
+        let b = self.modified_as(how, b, i.flag(Field::Ab), i.flag(Field::Nb) || i.flag(Field::Nab));
         let (x, y) = (self.exact_operand(i, a, flush)?, self.exact_operand(i, b, flush)?);
         let r = match i.op {
-            Op::Fadd => self.directed_sum(x, y, rnd),
-            Op::Fmul => {
+            Op::Fadd | Op::Fadd32i => self.directed_sum(x, y, rnd),
+            Op::Fmul | Op::Fmul32i => {
                 let mut p = self.b.op2(Ir::DMul, x, y);
                 if i.get(Field::Scale) != 0 {
                     let scale = self.double_constant(SCALES[i.get(Field::Scale) as usize & 7].into());
@@ -139,8 +129,7 @@ impl Lower<'_, '_> {
             }
             _ => {
                 let p = self.b.op2(Ir::DMul, x, y);
-                let c = self.c_word(i)?;
-                let c = self.modified(c, false, i.flag(Field::Nc));
+                let c = self.modified_as(how, c, false, i.flag(Field::Nc));
                 let c = self.exact_operand(i, c, flush)?;
                 self.directed_sum(p, c, rnd)
             }
@@ -175,32 +164,78 @@ impl Lower<'_, '_> {
         self.b.op2(op, a, b)
     }
 
+    /// The same, with denormals handled so.
+    fn compare_as(&mut self, how: Handling, cmp: u32, a: Value, b: Value) -> Value {
+        match how {
+            Handling::Keep => self.compare_kept(cmp, a, b),
+            _ => self.compare_floats(cmp, a, b),
+        }
+    }
+
+    /// The smaller where `p` holds, else the larger; -0 is below +0.
+    fn smaller_or_larger(&mut self, p: Value, a: Value, b: Value) -> Value {
+        let one = |s: &mut Self, min: bool| {
+            let r = s.b.op2(if min { Ir::FMin } else { Ir::FMax }, a, b);
+            let constants = [a, b].map(|v| s.b.f.constant(v));
+            let other = |k: &Option<u32>| k.is_some_and(|k| k & 0x7FFF_FFFF != 0);
+            if s.options.features.contains(DeviceFeatures::ORDERED_ZEROS) || constants.iter().any(other) {
+                return r;
+            }
+            if !min && constants.contains(&Some(0)) {
+                return s.b.op1(Ir::FAbs, r);
+            }
+            // Only zeros are equal and differ: the smaller has any sign, the larger the sign of both.
+            let equal = s.b.op2(Ir::FEq, a, b);
+            let signs = s.b.op2(if min { Ir::Or } else { Ir::And }, a, b);
+            let sign = s.b.word(0x8000_0000);
+            let signs = s.b.op2(Ir::And, signs, sign);
+            let magnitude = s.b.word(0x7FFF_FFFF);
+            let size = s.b.op2(Ir::And, r, magnitude);
+            let signed = s.b.op2(Ir::Or, size, signs);
+            s.b.select(equal, signed, r)
+        };
+        match self.b.f.truth(p) {
+            Some(min) => one(self, min),
+            None => {
+                let (x, y) = (one(self, true), one(self, false));
+                self.b.select(p, x, y)
+            }
+        }
+    }
+
     /// FMNMX, FSET, FSETP, FCMP.
     pub(super) fn float_compare(&mut self, i: &Instr) -> Result<()> {
-        let a = self.a(i);
-        let b = self.b_float(i)?;
-        self.count_flush(i.flag(Field::Ftz));
+        let how = self.handling(i);
+        self.notes.floats = true;
+        let (a, b) = (self.a(i), self.b_float(i)?);
         match i.op {
             Op::Fcmp => {
                 let c = self.c_word(i)?;
+                let c = self.handled(how, c);
                 let zero = self.b.word(0);
-                let truth = self.compare_floats(i.get(Field::Cmp), c, zero);
+                let truth = self.compare_as(how, i.get(Field::Cmp), c, zero);
                 let r = self.b.select(truth, a, b);
                 self.set_dst(i, r);
             }
-            Op::Fmnmx => {
-                let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
-                let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
+            Op::Fmnmx | Op::Fset | Op::Fsetp => {
+                let (a, b) = (self.handled(how, a), self.handled(how, b));
+                let a = self.modified_as(how, a, i.flag(Field::Aa), i.flag(Field::Na));
+                let b = self.modified_as(how, b, i.flag(Field::Ab), i.flag(Field::Nb));
+                if i.op != Op::Fmnmx {
+                    let truth = self.compare_as(how, i.get(Field::Cmp), a, b);
+                    self.set_compare(i, truth, Field::Bop);
+                    return Ok(());
+                }
                 let p = self.source_predicate(i);
-                let r = self.choose(p, Ir::FMin, Ir::FMax, a, b);
-                self.float_flags(i, r);
-                self.set_dst(i, r);
-            }
-            Op::Fset | Op::Fsetp => {
-                let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
-                let b = self.modified(b, i.flag(Field::Ab), i.flag(Field::Nb));
-                let truth = self.compare_floats(i.get(Field::Cmp), a, b);
-                self.set_compare(i, truth, Field::Bop);
+                if how == Handling::Keep {
+                    let r = self.choose_kept(p, a, b);
+                    self.flags_kept(i, r);
+                    self.set_dst(i, r);
+                } else {
+                    let r = self.smaller_or_larger(p, a, b);
+                    self.float_flags(i, r);
+                    self.set_dst(i, r);
+                }
             }
             _ => {
                 // FCHK asks whether a quotient needs the slow path, which is right for every operand: saying so too
@@ -256,7 +291,7 @@ impl Lower<'_, '_> {
         let a = self.modified(a, i.flag(Field::Aa), i.flag(Field::Na));
         // The reciprocal of the interpolated 1/w is w, which the host's interpolation has applied already.
         let r = self.b.op1(op, a);
-        let r = self.saturated(i, r);
+        let r = if i.flag(Field::Sat) { self.b.op1(Ir::FSat, r) } else { r };
         self.set_dst(i, r);
         Ok(())
     }

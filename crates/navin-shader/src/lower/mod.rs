@@ -7,6 +7,7 @@
 
 mod attribute;
 mod convert;
+mod denormals;
 mod double;
 mod float;
 mod half;
@@ -33,6 +34,7 @@ use crate::isa::{Field, Instr, Op};
 use crate::{GuestProgram, Options, Stage, TranslateError};
 
 pub(crate) use attribute::{POSITION_INPUT, POSITION_OUTPUT};
+pub use denormals::Denormals;
 pub(crate) use texture::{dimensions, is_array};
 
 pub(crate) type Result<T> = std::result::Result<T, TranslateError>;
@@ -130,10 +132,8 @@ impl Slots {
 /// What the lowering learns for the interface and the module header.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notes {
-    /// Float instructions that flush denormals, and those that keep them.
-    pub flushing: u32,
-    /// See `flushing`.
-    pub keeping: u32,
+    /// What the module does with denormals.
+    pub denormals: Denormals,
     /// The program has arithmetic on floats, so NaN, infinities and signed zeros have to come out right.
     pub floats: bool,
     /// Zeros of doubles have to keep their signs, for the arithmetic of a directed rounding. Elsewhere they are left to
@@ -194,7 +194,7 @@ pub(crate) fn lower(
         graph,
         structure,
         slots,
-        notes: Notes::default(),
+        notes: Notes { denormals: Denormals::choose(graph, options), ..Notes::default() },
         guard: None,
         current: 0,
         dead: false,

@@ -5,10 +5,9 @@
 //! arithmetic ([`Lower::compose`]), which also serves conversions. Binary64 results are rounded to nearest by the
 //! device and moved by one unit where the error points the other way.
 
+use super::Lower;
 use super::wide::Wide;
-use super::{Lower, Result};
 use crate::ir::{Op as Ir, Value};
-use crate::isa::Instr;
 
 /// A float format that fits a word.
 #[derive(Clone, Copy, Debug)]
@@ -482,23 +481,5 @@ impl Lower<'_, '_> {
         let error = self.select_double(finite, error, zero);
         let near = self.zero_sum(near, p.near, c, rounding);
         self.directed(near, error, finite, rounding)
-    }
-
-    /// A binary32 operand as a double, denormals as zeros when flushed.
-    pub(super) fn exact_operand(&mut self, i: &Instr, v: Value, flush: bool) -> Result<Value> {
-        self.needs_doubles(i)?;
-        let v = if flush { self.flushed(v) } else { v };
-        Ok(self.b.op1(Ir::FToD, v))
-    }
-
-    /// Denormals as zeros of their sign.
-    pub(super) fn flushed(&mut self, v: Value) -> Value {
-        let exponent = self.b.word(0x7F80_0000);
-        let zero = self.b.word(0);
-        let e = self.b.op2(Ir::And, v, exponent);
-        let small = self.b.op2(Ir::IEq, e, zero);
-        let sign = self.b.word(0x8000_0000);
-        let signed_zero = self.b.op2(Ir::And, v, sign);
-        self.b.select(small, signed_zero, v)
     }
 }

@@ -11,7 +11,7 @@ use super::module::{Id, Module, Type};
 use super::op;
 use super::stage::StageIo;
 use crate::ir::{Class, Function, Inst, Op, Value, WordType};
-use crate::lower::Notes;
+use crate::lower::{Denormals, Notes};
 use crate::passes::types::Types;
 use crate::{DeviceFeatures, GuestProgram, Interface, Options, Requirements, Stage};
 
@@ -466,22 +466,31 @@ impl Emitter {
     fn finish_modes(&mut self, c: &mut Context<'_, '_>, main: Id) {
         let features = c.options.features;
         let notes = c.notes;
-        if notes.flushing > 0 && notes.flushing >= notes.keeping && features.contains(DeviceFeatures::FLUSH_DENORMS) {
-            self.m.capability(op::capability::DENORM_FLUSH_TO_ZERO);
-            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4460, 32]);
-            c.interface.requirements |= Requirements::FLUSH_DENORMS;
-        } else if notes.keeping > notes.flushing && features.contains(DeviceFeatures::PRESERVE_DENORMS) {
-            self.m.capability(op::capability::DENORM_PRESERVE);
-            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4459, 32]);
-            c.interface.requirements |= Requirements::PRESERVE_DENORMS;
+        let denormals = match notes.denormals {
+            Denormals::Any => None,
+            Denormals::Flushed => Some((
+                op::capability::DENORM_FLUSH_TO_ZERO,
+                op::mode::DENORM_FLUSH_TO_ZERO,
+                Requirements::FLUSH_DENORMS,
+            )),
+            Denormals::Kept => {
+                Some((op::capability::DENORM_PRESERVE, op::mode::DENORM_PRESERVE, Requirements::PRESERVE_DENORMS))
+            }
+        };
+        if let Some((capability, mode, requirement)) = denormals {
+            self.m.capability(capability);
+            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, mode, 32]);
+            c.interface.requirements |= requirement;
         }
         if notes.floats && features.contains(DeviceFeatures::PRESERVE_NAN) {
             self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
-            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 32]);
+            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, op::mode::PRESERVE_NAN, 32]);
+            c.interface.requirements |= Requirements::PRESERVE_NAN;
         }
         if notes.zeros64 && features.contains(DeviceFeatures::PRESERVE_NAN64) {
             self.m.capability(op::capability::SIGNED_ZERO_INF_NAN_PRESERVE);
-            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, 4461, 64]);
+            super::module::put(&mut self.m.modes, op::EXECUTION_MODE, &[main, op::mode::PRESERVE_NAN, 64]);
+            c.interface.requirements |= Requirements::PRESERVE_NAN64;
         }
         self.stage_modes(c, main);
         if !self.m.locals.is_empty() {

@@ -63,6 +63,13 @@ pub mod decoration {
     }
 }
 
+/// Execution modes.
+pub mod mode {
+    numbers! {
+        DENORM_PRESERVE = 4459 DENORM_FLUSH_TO_ZERO = 4460 PRESERVE_NAN = 4461
+    }
+}
+
 /// Built-ins.
 pub mod builtin {
     numbers! {

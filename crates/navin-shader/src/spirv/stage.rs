@@ -147,7 +147,10 @@ impl Emitter {
                 self.m.capability(cap::CLIP_DISTANCE);
                 *need |= Requirements::CLIP_DISTANCE;
             }
-            builtin::SUBGROUP_LOCAL_INVOCATION_ID => self.m.capability(cap::GROUP_NON_UNIFORM),
+            builtin::SUBGROUP_LOCAL_INVOCATION_ID => {
+                self.m.capability(cap::GROUP_NON_UNIFORM);
+                *need |= Requirements::SUBGROUP_BASIC;
+            }
             _ => {}
         }
         let ty = match (number, components) {

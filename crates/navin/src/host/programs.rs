@@ -321,14 +321,28 @@ fn layout_of(driver: &Driver, control: &[u8]) -> ConstantLayout {
 }
 
 fn options(driver: &Driver, layout: &'static ConstantLayoutTable) -> Options {
-    let features = driver.context.features();
+    let (features, limits) = (driver.context.features(), driver.context.limits());
     let mut options = Options::new(ConstantLayout::Production);
     options.layout = layout;
-    options.subgroup_size = driver.context.limits().subgroup_size;
-    options.features.set(DeviceFeatures::FLOAT64, features.float64);
-    options.features.set(DeviceFeatures::INT64, features.int64);
-    options.features.set(DeviceFeatures::OUTPUT_LAYER, features.vertex_layer);
-    options.features.set(DeviceFeatures::SAMPLE_SHADING, features.sample_shading);
+    options.subgroup_size = limits.subgroup_size;
+    options.loop_limit = driver.config.loop_limit;
+    // Images without a format are required of every device.
+    options.features = DeviceFeatures::FORMATLESS_IMAGES;
+    let floats = limits.float_controls;
+    for (feature, has) in [
+        (DeviceFeatures::FLOAT64, features.float64),
+        (DeviceFeatures::INT64, features.int64),
+        (DeviceFeatures::ATOMIC_INT64, features.int64 && features.int64_atomics),
+        (DeviceFeatures::OUTPUT_LAYER, features.vertex_layer),
+        (DeviceFeatures::SAMPLE_SHADING, features.sample_shading),
+        (DeviceFeatures::ORDERED_ZEROS, driver.context.orders_zeros()),
+        (DeviceFeatures::FLUSH_DENORMS, floats.flush_denorms32),
+        (DeviceFeatures::PRESERVE_DENORMS, floats.preserve_denorms32),
+        (DeviceFeatures::PRESERVE_NAN, floats.preserve_nan32),
+        (DeviceFeatures::PRESERVE_NAN64, floats.preserve_nan64),
+    ] {
+        options.features.set(feature, has);
+    }
     options
 }
 
