@@ -188,6 +188,10 @@ impl Span {
             match kernel {
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 => self.untile_avx2::<SUCCESSOR>(rows, gobs, blocks),
+                #[cfg(target_arch = "aarch64")]
+                Kernel::Neon => self.untile_by::<SUCCESSOR>(rows, gobs, blocks, |rows, gobs, run| {
+                    kernel::neon::untile::<SUCCESSOR>(rows, gobs, run);
+                }),
                 _ => self.untile_by::<SUCCESSOR>(rows, gobs, blocks, |rows, gobs, run| {
                     kernel::portable::untile::<SUCCESSOR>(rows, gobs, run);
                 }),
@@ -203,6 +207,10 @@ impl Span {
             match kernel {
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 => self.tile_avx2::<SUCCESSOR>(gobs, rows, blocks),
+                #[cfg(target_arch = "aarch64")]
+                Kernel::Neon => self.tile_by::<SUCCESSOR>(gobs, rows, blocks, |gobs, rows, run| {
+                    kernel::neon::tile::<SUCCESSOR>(gobs, rows, run);
+                }),
                 _ => self.tile_by::<SUCCESSOR>(gobs, rows, blocks, |gobs, rows, run| {
                     kernel::portable::tile::<SUCCESSOR>(gobs, rows, run);
                 }),
