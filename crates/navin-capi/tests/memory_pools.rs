@@ -95,6 +95,86 @@ fn b107_storage_that_is_no_memory_makes_no_pool() {
     pool.end();
 }
 
+/// Memory that may only be read makes no pool but of shader code, which the CPU reads: the GPU's stores would end the
+/// process.
+#[test]
+fn b107_storage_that_may_only_be_read_makes_no_pool() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let bytes = 64 << 12;
+    for (first, count) in [(0, 64), (63, 1), (0, 1)] {
+        let memory = map_anonymous(bytes);
+        let at = memory.wrapping_add(first << 12).cast::<core::ffi::c_void>();
+        // SAFETY: pages of our own, which nobody uses.
+        unsafe { assert_eq!(libc::mprotect(at, count << 12, libc::PROT_READ), 0) };
+        let faults = navin_abi::fault::count();
+        assert!(guest.pool_at(memory, bytes, CACHED).is_none(), "{count} pages from {first} on");
+        assert!(guest.pool_at(memory, bytes, GPU_ONLY).is_none());
+        assert_eq!(navin_abi::fault::count(), faults + 2);
+        guest.pool_at(memory, bytes, 0x64).expect("shader code").end();
+    }
+}
+
+/// B122: a large pool of which the driver takes no piece goes as a small one would, as a mirror.
+#[test]
+fn b122_a_large_pool_that_is_refused_in_pieces_is_a_mirror() {
+    if mirrored() {
+        return;
+    }
+    let _alone = alone();
+    let guest = Guest::new();
+    const BYTES: usize = 512 << 20;
+    let memory = map_anonymous(BYTES);
+    let pool = guest.pool_at(memory, BYTES, CACHED).unwrap();
+    let (mirrors, own) = (counter("memory.mirrors.pools"), pool.address());
+    navin::hooks::refuse_imports(memory as u64..memory as u64 + BYTES as u64, u32::MAX);
+    pool.write(64 << 20, &[7; 64]);
+    let seen = guest.gpu_bytes(own + (64 << 20), 64);
+    navin::hooks::refuse_imports(0..0, 0);
+    assert_eq!(seen, [7; 64], "what the CPU wrote is bound");
+    guest.gpu_write(own + 4096, &[9; 64]);
+    assert_eq!(pool.read(4096, 64), [9; 64], "what the GPU writes comes back");
+    assert_eq!((counter("memory.chunks"), counter("memory.mirrors.pools")), (0, mirrors + 1));
+    pool.end();
+    assert_eq!(counter("memory.mirrors.pools"), mirrors);
+}
+
+/// Where a pool of the size is imported in pieces, and where the setting says never (B122).
+#[test]
+fn b122_pieces_begin_at_512_mb_unless_the_setting_says_never() {
+    if mirrored() {
+        return;
+    }
+    let _alone = alone();
+    if this_program::is_child() {
+        return;
+    }
+    pieces_child();
+    let output = this_program::command()
+        .args(["--exact", "pieces_child", "--include-ignored"])
+        .env("NAVIN_CHUNK_MB", "never")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+#[ignore = "run by the test above, with the setting and without"]
+fn pieces_child() {
+    let guest = Guest::new();
+    let never = std::env::var("NAVIN_CHUNK_MB").as_deref() == Ok("never");
+    for (bytes, in_pieces) in [(512 << 20, !never), ((512 << 20) - 4096, false)] {
+        let (buffers, memory) = (counter("memory.buffers"), map_anonymous(bytes));
+        let pool = guest.pool_at(memory, bytes, CACHED).unwrap();
+        pool.write(bytes - 4096, &[3; 64]);
+        assert_eq!(guest.gpu_bytes(pool.address() + bytes as u64 - 4096, 64), [3; 64]);
+        assert_eq!(counter("memory.chunks"), u64::from(in_pieces), "{bytes:#x}");
+        assert_eq!(counter("memory.buffers"), buffers + 1);
+        pool.end();
+        assert_eq!(counter("memory.buffers"), buffers);
+    }
+}
+
 /// One texture of each kind in a pool that only the GPU sees, over memory that was loaded before.
 #[test]
 fn b315_what_a_pool_held_at_creation_is_its_textures_content() {

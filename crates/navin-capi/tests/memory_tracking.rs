@@ -271,9 +271,9 @@ fn b206_what_the_gpu_writes_while_a_texture_is_filled_comes_into_it() {
     if !tracks(&guest) {
         return;
     }
-    for memory in Memory::ALL {
+    for (memory, flags) in Memory::ALL.into_iter().flat_map(|memory| [(memory, CACHED), (memory, GPU_ONLY)]) {
         for same_piece in [false, true] {
-            let pool = guest.pool(memory, 1 << 20, CACHED);
+            let pool = guest.pool(memory, 1 << 20, flags);
             let texture = guest.linear(&pool, 1 << 18, 64);
             let from = guest.own.address() + SCRATCH as u64;
             let to = from + (1 << 20);
@@ -342,6 +342,98 @@ fn b206_what_the_gpu_writes_into_storage_as_a_buffer_is_the_textures() {
         physical.end();
         pool.end();
     }
+}
+
+/// The same in a pool that the CPU does not reach: what the GPU writes there as a buffer is news, and nothing else (B315).
+#[test]
+fn b206_b315_what_the_gpu_writes_as_a_buffer_into_a_pool_of_its_own_is_the_textures() {
+    let _alone = alone();
+    let guest = Guest::new();
+    for memory in Memory::ALL {
+        let pool = guest.pool(memory, 1 << 20, GPU_ONLY);
+        let texture = guest.linear(&pool, 1 << 18, 64);
+        let storage = pool.address() + (1 << 18);
+        assert_eq!(guest.texel(texture), [0; 4]);
+        for value in 1..5u8 {
+            guest.gpu_write(storage, &[value; 16384]);
+            assert_eq!(guest.texel(texture), [value; 4], "{memory:?}");
+        }
+        let uploads = counter("texture_uploads");
+        // Right beside it, and by the CPU.
+        guest.gpu_write(storage + 16384, &[9; 4096]);
+        guest.gpu_write(storage - 512, &[9; 512]);
+        pool.write((1 << 18) + 8192, &[7; 64]);
+        assert_eq!(guest.texel(texture), [4; 4]);
+        assert_eq!(counter("texture_uploads"), uploads, "{memory:?}");
+        // Rendered into, it keeps that.
+        // SAFETY: live objects.
+        guest.run(|c| unsafe {
+            let all = region([0; 3], [64, 64, 1]);
+            let color = [1.0f32, 0.0, 0.0, 1.0];
+            let mask = navin_abi::enums::NVNclearColorMask::RGBA;
+            nvnCommandBufferClearTexture(c, texture, std::ptr::null(), &all, color.as_ptr(), mask);
+        });
+        guest.gpu_write(storage, &[8; 4096]);
+        assert_eq!(guest.texel(texture), [255, 0, 0, 255], "{memory:?}");
+        pool.end();
+    }
+}
+
+/// Two pools begin at the same address: the end of the short one leaves the other's storage watched.
+#[test]
+fn b407_of_pools_that_begin_together_each_has_its_own_tracking() {
+    let _alone = alone();
+    let guest = Guest::new();
+    if !tracks(&guest) {
+        return;
+    }
+    let memory = storage::<u8>(1 << 20);
+    let short = guest.pool_at(memory, 1 << 16, CACHED).unwrap();
+    let long = guest.pool_at(memory, 1 << 20, CACHED).unwrap();
+    let texture = guest.linear(&long, 1 << 18, 64);
+    long.write(1 << 18, &[1; 4]);
+    assert_eq!(guest.texel(texture), [1; 4]);
+    short.end();
+    let uploads = counter("texture_uploads");
+    for _ in 0..3 {
+        assert_eq!(guest.texel(texture), [1; 4]);
+    }
+    assert_eq!(counter("texture_uploads"), uploads, "its storage is watched still");
+    long.write(1 << 18, &[2; 4]);
+    assert_eq!(guest.texel(texture), [2; 4]);
+    assert_eq!(counter("texture_uploads"), uploads + 1);
+    long.end();
+}
+
+/// A finalized pool whose pages a virtual pool still shows: the memory is the guest's again, for system calls too, and
+/// what is written there is seen.
+#[test]
+fn b206_memory_of_a_finalized_pool_is_the_guests_though_a_virtual_pool_shows_it() {
+    use std::io::Read;
+
+    if mirrored() {
+        return;
+    }
+    let _alone = alone();
+    let guest = Guest::new();
+    let physical = guest.pool(Memory::Navin, 1 << 20, PHYSICAL);
+    let sparse = guest.virtual_pool(4 << 20);
+    assert!(guest.map(&sparse, &[map_from(&physical, 0, 1 << 20, 1 << 20)]));
+    let texture = guest.linear(&sparse, 1 << 20, 64);
+    assert_eq!(guest.texel(texture), [0; 4]);
+    let memory = physical.memory;
+    physical.end();
+    for value in 1..4u8 {
+        assert_eq!(guest.texel(texture), [value - 1; 4]);
+        // SAFETY: memory that was allocated and is not given back.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(memory, 16384) };
+        std::io::repeat(value).read_exact(&mut bytes[..64]).unwrap();
+        let (mut from, mut to) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut to, &[value; 16384]).unwrap();
+        from.read_exact(bytes).expect("the kernel may write there");
+        assert_eq!(guest.texel(texture), [value; 4]);
+    }
+    sparse.end();
 }
 
 #[test]

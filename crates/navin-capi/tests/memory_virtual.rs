@@ -532,6 +532,50 @@ fn textures_through_the_page_table(guest: &Guest) {
 }
 
 /// What is suspicious is named, and the process lives.
+/// A virtual pool has no storage: what its builder was given besides is nobody's.
+#[test]
+fn b108_a_virtual_pools_builder_names_no_memory() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let decoy = storage::<u8>(1 << 20);
+    let pool = guest.pool_at(decoy, 1 << 20, VIRTUAL).expect("a virtual pool");
+    let physical = guest.pool(Memory::Navin, BIG, PHYSICAL);
+    assert!(guest.map(&pool, &[map_from(&physical, 0, BIG, BIG)]));
+    // SAFETY: zeroed objects of sufficient size that stay, in live pools.
+    unsafe {
+        for (at, value) in [(BIG + 64, 0x11223344), (4 * BIG, 0x55667788)] {
+            let (builder, event) = (object(), object());
+            nvnEventBuilderSetDefaults(builder);
+            nvnEventBuilderSetStorage(builder, pool.pool, at as i64);
+            if nvnEventInitialize(event, builder) == NVN_TRUE {
+                nvnEventSignal(event, navin_abi::enums::NVNeventSignalMode::WRITE, value);
+                assert_eq!(nvnEventGetValue(event), if at < 2 * BIG { value } else { 0 });
+            }
+        }
+        assert!(std::slice::from_raw_parts(decoy, 1 << 20).iter().all(|byte| *byte == 0));
+    }
+    pool.end();
+    physical.end();
+}
+
+/// Where a virtual pool shows its pages no other pool can be: they change with each mapping.
+#[test]
+fn b108_a_pool_over_a_virtual_pools_own_range_is_refused() {
+    let _alone = alone();
+    let guest = Guest::new();
+    let physical = guest.pool(Memory::Navin, 4 * BIG, PHYSICAL);
+    let pool = guest.pool_at(std::ptr::null_mut(), 64 * MB, 0x224).unwrap();
+    assert!(guest.map(&pool, &[map_from(&physical, 0, BIG, BIG), map_from(&physical, 2 * BIG, 5 * BIG, BIG)]));
+    // SAFETY: a live pool.
+    let shown = unsafe { nvnMemoryPoolMap(pool.pool) }.cast::<u8>();
+    assert!(!shown.is_null());
+    let faults = navin_abi::fault::count();
+    assert!(guest.pool_at(shown.wrapping_add(BIG), BIG, CACHED).is_none());
+    assert!(navin_abi::fault::count() > faults);
+    pool.end();
+    physical.end();
+}
+
 #[test]
 fn bad_mappings_are_refused_with_nvns_answer() {
     let _alone = alone();

@@ -53,6 +53,8 @@ pub use format::format_aspects;
 pub use gpu::PoolCounts;
 pub use image::{Image, ImageDesc, ImageError, View, ViewDesc};
 pub use import::probe::{ImportProbe, Outcome as ProbeOutcome, ProtectionProbe};
+#[doc(hidden)]
+pub use import::refuse_imports;
 pub use import::{
     Backing, CHUNK_STRIDE, CHUNKED_FROM, ChunkedImport, DeviceLocalChoice, ImportChoice, ImportError, PoolAccess,
     PoolBuffer, PoolStorage, Refusals, StorageKind, UNKNOWN_LENGTH, WriteBack,

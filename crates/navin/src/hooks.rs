@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+pub use navin_vulkan::refuse_imports;
+
 /// Where a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {

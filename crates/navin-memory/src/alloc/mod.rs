@@ -383,6 +383,13 @@ pub fn is_mapped(start: *const u8, len: u64) -> bool {
     usize::try_from(len).is_ok_and(|len| sys::is_mapped(start as usize, len))
 }
 
+/// Whether a pool's storage, which begins at a host page, may be written: by its first and last page, and where these may
+/// not, by all of it. False too for pages that write tracking protects at this moment. True where the system tells
+/// nothing.
+pub fn is_writable(start: *const u8, len: u64) -> bool {
+    usize::try_from(len).is_ok_and(|len| sys::is_writable(start as usize, len))
+}
+
 /// [`GuestMemory::alloc`] of the process.
 ///
 /// # Errors

@@ -72,8 +72,10 @@ mod linux {
     /// An empty sparse file of `size` bytes that only its descriptor names.
     pub(in super::super) fn memfd(size: u64) -> io::Result<OwnedFd> {
         let size = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // A dma-buf is made of a memfd only when that can be sealed against shrinking (B109).
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
         // SAFETY: a valid name.
-        let fd = unsafe { libc::memfd_create(c"navin guest memory".as_ptr(), libc::MFD_CLOEXEC) };
+        let fd = unsafe { libc::memfd_create(c"navin guest memory".as_ptr(), flags) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -243,6 +245,39 @@ pub(super) fn is_mapped(start: usize, len: usize) -> bool {
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, remote.as_ptr(), 3, 0) };
     // Where the kernel forbids the look itself nothing is known.
     read == 3 || read < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
+/// Whether a range, which begins at a page, may be written, by its mappings' permissions. Asks the kernel to make the first
+/// and the last page writable, and only where that fails reads what it tells of all mappings.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(super) fn is_writable(start: usize, len: usize) -> bool {
+    const MADV_POPULATE_WRITE: i32 = 23;
+    let page = page_size();
+    let Some(last) = len.checked_sub(1).and_then(|last| start.checked_add(last)) else { return false };
+    // SAFETY: has pages there that a write would make too, and changes no byte.
+    let populated = [start, last & !(page - 1)]
+        .into_iter()
+        .all(|at| unsafe { libc::madvise(at as *mut libc::c_void, page, MADV_POPULATE_WRITE) } == 0);
+    // Older kernels know no such advice.
+    populated || std::fs::read_to_string("/proc/self/maps").map_or(true, |maps| !read_only_in(&maps, start..last + 1))
+}
+
+/// Whether a line of `/proc/self/maps` over a range says that it may be read and not written.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn read_only_in(maps: &str, range: std::ops::Range<usize>) -> bool {
+    let over = |line: &str| {
+        let (bounds, rest) = line.split_once(' ')?;
+        let (start, end) = bounds.split_once('-')?;
+        let hex = |text| usize::from_str_radix(text, 16).ok();
+        Some(hex(start)? < range.end && range.start < hex(end)? && rest.starts_with("r-"))
+    };
+    maps.lines().any(|line| over(line).unwrap_or(false))
+}
+
+/// Nothing is known here.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(super) fn is_writable(_: usize, _: usize) -> bool {
+    true
 }
 
 /// Nothing is known here.

@@ -102,12 +102,19 @@ impl RangeWriter {
 
     /// Takes away the range that begins exactly at `start` (B407); of several the one that came last.
     pub fn remove(&mut self, table: &RangeTable, start: usize) -> Option<RangeInfo> {
-        let ids = self.by_start.get_mut(&start)?;
-        let id = ids.pop()?;
+        let id = *self.by_start.get(&start)?.last()?;
+        self.remove_range(table, id)
+    }
+
+    /// Takes away this range.
+    pub fn remove_range(&mut self, table: &RangeTable, id: RangeId) -> Option<RangeInfo> {
+        let info = table.get(id)?;
+        let ids = self.by_start.get_mut(&info.start)?;
+        ids.retain(|known| *known != id);
         if ids.is_empty() {
-            self.by_start.remove(&start);
+            self.by_start.remove(&info.start);
         }
-        let info = table.get(id);
+        let info = Some(info);
         if let Some(slot) = table.slot(id.slot as usize) {
             slot.serial.store(0, Ordering::Release);
         }

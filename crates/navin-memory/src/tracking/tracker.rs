@@ -258,6 +258,11 @@ impl Tracker {
         Stamp(self.shared.clock.load(Ordering::Acquire))
     }
 
+    /// A moment for something that the tracker does not notice itself: later than every stamp that was given before.
+    pub fn note(&self) -> Stamp {
+        Stamp(self.shared.clock.advance())
+    }
+
     /// Counters since the tracker was made.
     pub fn counters(&self) -> TrackingCounters {
         let c = &self.shared.counters;
@@ -367,11 +372,23 @@ impl Tracker {
         self.registration.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Ends the tracking of the range that was registered at exactly `start` (B407); its memory is writable after.
-    /// Whether there was one. What others registered over parts of it stays tracked.
+    /// Ends the tracking of the range that was registered at exactly `start` (B407), of several the one that came last;
+    /// its memory is writable after. Whether there was one. What others registered over parts of it stays tracked.
     pub fn retire(&self, start: usize) -> bool {
         let Some(mut slots) = self.lock_outside_bracket("retiring a pool") else { return false };
-        let Some(info) = slots.ranges.remove(&self.table, start) else { return false };
+        let info = slots.ranges.remove(&self.table, start);
+        self.retired(&mut slots, info)
+    }
+
+    /// As [`Self::retire`], of one range of those that begin at the same address.
+    pub fn retire_range(&self, id: RangeId) -> bool {
+        let Some(mut slots) = self.lock_outside_bracket("retiring a pool") else { return false };
+        let info = slots.ranges.remove_range(&self.table, id);
+        self.retired(&mut slots, info)
+    }
+
+    fn retired(&self, slots: &mut Slots, info: Option<RangeInfo>) -> bool {
+        let Some(info) = info else { return false };
         self.shared.counters.ranges.fetch_sub(1, Ordering::Relaxed);
         if self.shared.is_off() {
             self.shared.clock.advance();

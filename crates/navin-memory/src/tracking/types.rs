@@ -31,6 +31,16 @@ pub struct Stamp(pub(crate) u64);
 impl Stamp {
     /// Before everything: what was never protected counts as written since then, always.
     pub const NEVER: Self = Self(0);
+
+    /// The moment of this number, for a host's own clock where there is no tracker.
+    pub const fn of(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Its number on the clock.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// Who of the host's own parts writes guest memory, so that it may leave its own writes out of a question. The

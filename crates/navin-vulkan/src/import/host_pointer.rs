@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::external::External;
-use super::{ImportError, PoolBuffer, PoolStorage, Span, StorageKind};
+use super::{ImportError, PoolBuffer, PoolStorage, Span, StorageKind, refusal};
 use crate::gpu::Gpu;
 
 const HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
@@ -23,6 +23,9 @@ pub(super) unsafe fn new(gpu: &Arc<Gpu>, storage: &PoolStorage, name: &str) -> R
     let span = Span::around(pointer, storage.len, alignment).ok_or(ImportError::Empty)?;
     if span.size > gpu.limits.max_allocation {
         return Err(ImportError::TooLarge { size: span.size, limit: gpu.limits.max_allocation });
+    }
+    if refusal::is_simulated(span) {
+        return Err(ImportError::Refused(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE));
     }
     // SAFETY: the caller's promise covers every page of the storage, and rounding out stays within those pages (the
     // alignment is never above the page size on known devices; a larger one would be refused).

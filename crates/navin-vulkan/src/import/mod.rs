@@ -31,6 +31,8 @@ use ash::vk;
 
 pub use chunks::{CHUNKED_FROM, ChunkedImport, Imported, STRIDE as CHUNK_STRIDE, UNKNOWN_LENGTH};
 pub use mirror::WriteBack;
+#[doc(hidden)]
+pub use refusal::refuse_imports;
 
 use crate::context::Context;
 use crate::encoder::BufferRange;

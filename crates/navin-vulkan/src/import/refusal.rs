@@ -3,10 +3,13 @@
 //! A refusal may be transient while another thread of the guest remaps a large region. Refusals that stay are told
 //! apart in the log by importing a page of Navin's own beside it.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ash::vk;
+use parking_lot::Mutex;
 
 use super::{ImportError, PoolBuffer, PoolStorage, Span, host_pointer};
 use crate::gpu::Gpu;
@@ -24,6 +27,28 @@ fn may_pass(error: &ImportError) -> bool {
                 | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
         )
     )
+}
+
+static SIMULATED: AtomicBool = AtomicBool::new(false);
+static REFUSED: Mutex<(Range<u64>, u32)> = Mutex::new((0..0, 0));
+
+/// Has the next `times` imports by pointer of host bytes in a range refused, as a driver refuses them. For tests: no
+/// device that they run on refuses by itself.
+pub fn refuse_imports(bytes: Range<u64>, times: u32) {
+    *REFUSED.lock() = (bytes, times);
+    SIMULATED.store(times > 0, Ordering::Release);
+}
+
+/// Whether an import of these pages is to be refused.
+pub(super) fn is_simulated(span: Span) -> bool {
+    if !SIMULATED.load(Ordering::Acquire) {
+        return false;
+    }
+    let mut refused = REFUSED.lock();
+    let (bytes, times) = &mut *refused;
+    let hit = *times > 0 && span.start < bytes.end && bytes.start < span.start + span.size;
+    *times -= u32::from(hit);
+    hit
 }
 
 /// B107: tries, and after transient refusals tries up to [`RETRIES`] times more, with growing waits of 0.1 to 6.4 ms.

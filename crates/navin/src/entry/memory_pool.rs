@@ -76,8 +76,10 @@ pub(crate) extern "C" fn nvnMemoryPoolInitialize(
         );
         return NVN_FALSE;
     }
-    let Some(info) = host::pools::create(GuestPtr::new(b.memory), b.size, b.flags) else { return NVN_FALSE };
-    store(pool, MemoryPoolRecord::new(info.id, info.gpu_address, b.memory, b.size, b.flags));
+    // A virtual pool has no storage, whatever its builder was given: nothing may take that for the pool's bytes.
+    let memory = if NVNmemoryPoolFlags(b.flags).contains(NVNmemoryPoolFlags::VIRTUAL) { 0 } else { b.memory };
+    let Some(info) = host::pools::create(GuestPtr::new(memory), b.size, b.flags) else { return NVN_FALSE };
+    store(pool, MemoryPoolRecord::new(info.id, info.gpu_address, memory, b.size, b.flags));
     NVN_TRUE
 }
 

@@ -62,13 +62,13 @@ pub(crate) enum Content {
 
 /// What an image was filled from, so that writes since then can be told.
 pub(crate) enum Filled {
-    /// The storage is not looked at again: it means nothing, or no CPU writes it.
+    /// The storage is not looked at again: it means nothing, or is not there.
     Unwatched,
-    /// The CPU may write it.
+    /// The CPU may write it, or the GPU as a buffer.
     Watched(Box<Watched>),
 }
 
-/// Storage that the CPU may write, and what is known of it.
+/// Storage that may be written, and what is known of it.
 pub(crate) struct Watched {
     /// When it was last looked at.
     pub(crate) looked: Moment,

@@ -235,9 +235,6 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
 
 /// Watches the storage from here on; the image is to be filled from what is read after this (B412).
 fn watched(driver: &Driver, bytes: &Bytes<'_>, size: u64) -> Filled {
-    if !bytes.cpu_writes() {
-        return Filled::Unwatched;
-    }
     let (looked, generation) = (driver.pools.moment(), bytes.generation());
     let stamp = bytes.watch(0..size);
     let (head, tail) = bytes.ends(size);
@@ -263,9 +260,11 @@ fn refresh(
     let size = texture.layout.size;
     let Some(bytes) = texture.bytes(driver) else { return };
     watched.looked = now;
+    watched.always = bytes.is_refused(0..size);
     let generation = std::mem::replace(&mut watched.generation, bytes.generation());
-    // Where nothing is tracked the guest's word counts, for the whole texture.
-    let everything = said && !bytes.is_tracked();
+    // Where nothing is tracked the guest's word counts, for the whole texture; but not in a pool that the CPU does not
+    // reach (B315): there only what the GPU wrote as a buffer is news.
+    let everything = said && !bytes.is_tracked() && bytes.cpu_writes();
     let changed = |range: Range<u64>, stamp| {
         !range.is_empty() && (bytes.remapped_since(range.clone(), generation) || bytes.written_since(range, stamp))
     };
@@ -313,6 +312,7 @@ fn refresh(
         } else {
             encoder.barrier(Access::All, Access::Transfer);
             for part in &news {
+                bytes.bring(&driver.context, part.range.clone());
                 upload(driver, encoder, texture, image, part, &bytes.read(part.range.clone()));
             }
             encoder.barrier(Access::Transfer, Access::All);

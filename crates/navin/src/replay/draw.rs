@@ -420,7 +420,7 @@ impl Piece<'_> {
         debug_assert_eq!((nvn_stage(program.stage), vulkan_stage(program.stage)), (stage, name));
         let interface = &program.interface;
         if interface.uses_page_table {
-            self.driver.pools.walks();
+            self.driver.pools.walks(self.submission);
             // It may write anywhere.
             let queue = self.driver.context.queue();
             self.reported.note_write(0, u64::MAX, || queue.completed());

@@ -208,7 +208,7 @@ impl Replayer {
         driver.pools.tracking.fetch();
         driver.pools.fetch_guest_views();
         driver.pools.come_down(driver.context.queue().completed());
-        driver.pools.publish(&driver.context, driver.context.queue().submitted() + 1);
+        driver.pools.publish(&driver.context);
         self.residency.collect(driver, driver.context.queue().completed());
         let encoder = match driver.begin() {
             Ok(encoder) => encoder,

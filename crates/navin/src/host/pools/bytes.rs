@@ -119,11 +119,11 @@ impl Bytes<'_> {
                 let (entry, at) = piece.source.as_ref()?;
                 Some(entry.physical()?.watch(*at, piece.range.end - piece.range.start))
             };
-            pieces.iter().filter_map(one).fold(Stamp::NEVER, |_, newest| newest)
+            pieces.iter().filter_map(one).fold(Stamp::NEVER, Stamp::max)
         };
         let stamp = protect();
         if pieces.len() > 1 {
-            // The stamp is the last piece's. What was written into another one before it was taken is protected once
+            // The stamp is the newest of them. What was written into another piece before it was taken is protected once
             // more, under a newer one, and so counts as written since.
             protect();
         }
@@ -168,8 +168,12 @@ impl Bytes<'_> {
     }
 
     /// The bytes at the begin and at the end that share their pages with others': of the page before the first whole
-    /// one, and of the page behind the last. Empty where a page border is.
+    /// one, and of the page behind the last. Empty where a page border is, and where no page is looked at because the
+    /// CPU does not write the pool.
     pub(crate) fn ends(&self, size: u64) -> (Range<u64>, Range<u64>) {
+        if !self.cpu_writes() {
+            return (0..0, size..size);
+        }
         let start = match &self.entry.kind {
             Kind::Physical(physical) => physical.tracked().start() + self.offset,
             // Pages of 4 KB are what a virtual pool is made of.

@@ -14,6 +14,7 @@ use navin_memory::page_table::{PageSize, PageWrite};
 use navin_memory::{PageTable, PoolId, VirtualPool};
 use navin_vulkan::Context;
 use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
 
 use super::{Entry, Kind, Pools};
 
@@ -32,13 +33,18 @@ pub(crate) struct Exposed {
 #[derive(Default)]
 struct State {
     table: PageTable,
-    marked: Vec<PoolId>,
+    marked: FxHashSet<PoolId>,
 }
 
 impl Exposed {
     /// A program has been given that walks the table.
     pub(crate) fn walk(&self) {
         self.walked.store(true, Ordering::Release);
+    }
+
+    /// A submission walks the table.
+    pub(super) fn walked_by(&self, submission: u64) {
+        self.last_walk.fetch_max(submission, Ordering::AcqRel);
     }
 
     /// The newest submission that may walk the table; 0 before the first.
@@ -54,10 +60,15 @@ impl Exposed {
     /// Takes a pool out of the table, if it is there.
     pub(super) fn withdraw(&self, context: &Context, pool: PoolId) {
         let mut state = self.state.lock();
-        state.marked.retain(|marked| *marked != pool);
+        state.marked.remove(&pool);
         let mut writes = Vec::new();
         state.table.withdraw(pool, &mut writes);
         carry_out(context, &writes);
+    }
+
+    /// A pool goes before it came into the table.
+    pub(super) fn forget(&self, pool: PoolId) {
+        self.state.lock().marked.remove(&pool);
     }
 
     /// Pools in the table.
@@ -76,17 +87,16 @@ impl Pools {
         if let Some(pool) = entry.virtual_pool() {
             pool.table.give_out();
         }
-        self.exposed.state.lock().marked.push(entry.pool.id);
+        self.exposed.state.lock().marked.insert(entry.pool.id);
         self.exposed.waiting.store(true, Ordering::Release);
     }
 
-    /// Before submission `submission`: puts the pools of which addresses were given out into the page table.
-    pub(crate) fn publish(&self, context: &Arc<Context>, submission: u64) {
+    /// Before a submission: puts the pools of which addresses were given out into the page table.
+    pub(crate) fn publish(&self, context: &Arc<Context>) {
         let exposed = &self.exposed;
         if !exposed.walked.load(Ordering::Acquire) {
             return;
         }
-        exposed.last_walk.fetch_max(submission, Ordering::AcqRel);
         if !exposed.waiting.swap(false, Ordering::AcqRel) {
             return;
         }

@@ -48,6 +48,23 @@ impl Watched {
     fn any(&self, range: Range<u64>) -> bool {
         self.words(range).any(|(word, bits)| word.load(Ordering::Relaxed) & bits != 0)
     }
+
+    /// The parts of a range that are watched, in whole blocks but for its ends.
+    fn parts(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let range = range.start..range.end.min(self.0.len() as u64 * 64 * BLOCK);
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            let block = |at: u64| at - at % BLOCK..(at - at % BLOCK).saturating_add(BLOCK);
+            while at < range.end && !self.any(block(at)) {
+                at = block(at).end;
+            }
+            let start = at;
+            while at < range.end && self.any(block(at)) {
+                at = block(at).end;
+            }
+            (start < range.end).then(|| start..at.min(range.end))
+        })
+    }
 }
 
 /// What commands have written into a pool lately, for textures that come to watch it while that is under way.
@@ -142,8 +159,11 @@ impl GpuWrites {
         while state.in_flight.front().is_some_and(|(ticket, _)| *ticket <= completed) {
             let Some((_, written)) = state.in_flight.pop_front() else { break };
             for Written { entry, range } in written {
-                if let Some(physical) = entry.physical() {
-                    physical.tracked().host_writes(range.start, range.end - range.start);
+                let Some((physical, watched)) = entry.physical().and_then(|p| Some((p, p.watched()?))) else {
+                    continue;
+                };
+                for part in watched.parts(range) {
+                    physical.tracked().host_writes(part.start, part.end - part.start);
                 }
             }
         }
@@ -161,7 +181,8 @@ impl GpuWrites {
     pub(super) fn forget(&self, entry: &Entry) {
         if self.any.load(Ordering::Acquire) {
             let mut state = self.state.lock();
-            for (_, written) in &mut state.in_flight {
+            let State { now, in_flight } = &mut *state;
+            for written in in_flight.iter_mut().map(|(_, written)| written).chain([now]) {
                 written.retain(|written| written.entry.pool.id != entry.pool.id);
             }
         }
@@ -200,9 +221,7 @@ impl Pools {
         let entries = self.entries.read();
         let entry = entries.get(&pool)?;
         let physical = entry.physical()?;
-        if physical.tracked().is_tracked() {
-            physical.recent().add(range, submission);
-        }
+        physical.recent().add(range, submission);
         physical.watched()?.any(range.clone()).then(|| Arc::clone(entry))
     }
 
@@ -251,5 +270,9 @@ mod tests {
             watched.any(0..600 << 20) && watched.any(60 * BLOCK..63 * BLOCK) && !watched.any(4 * BLOCK..62 * BLOCK)
         );
         assert!(!watched.any(5..5));
+        let parts = |range| watched.parts(range).collect::<Vec<_>>();
+        assert_eq!(parts(0..u64::MAX), [3 * BLOCK..4 * BLOCK, 62 * BLOCK..67 * BLOCK, 9599 * BLOCK..9600 * BLOCK]);
+        assert_eq!(parts(3 * BLOCK + 9..62 * BLOCK + 7), [3 * BLOCK + 9..4 * BLOCK, 62 * BLOCK..62 * BLOCK + 7]);
+        assert!(parts(4 * BLOCK..62 * BLOCK).is_empty());
     }
 }

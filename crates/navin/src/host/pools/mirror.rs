@@ -156,9 +156,11 @@ impl Mirrors {
 }
 
 impl Pools {
-    /// A program of the piece that is being replayed walks the page table: it may write whatever is in there.
+    /// A program of the piece that is being replayed, for submission `submission`, walks the page table: it may write
+    /// whatever is in there.
     #[inline]
-    pub(crate) fn walks(&self) {
+    pub(crate) fn walks(&self, submission: u64) {
+        self.exposed.walked_by(submission);
         if !self.mirrors.any() {
             return;
         }

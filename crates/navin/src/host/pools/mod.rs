@@ -115,8 +115,8 @@ pub(crate) struct Pools {
     late: AtomicU64,
     /// Mappings of virtual pools that changed pages, of all of them.
     mappings: AtomicU64,
-    /// Live virtual pools.
-    virtual_pools: AtomicU64,
+    /// Of the entries the live virtual pools.
+    virtual_pools: RwLock<Vec<Arc<Entry>>>,
     /// Of these, the ones whose CPU range the guest has.
     guest_views: AtomicU64,
     /// Finalized physical pools of which virtual pools show pages.
@@ -143,7 +143,7 @@ impl Pools {
             waiting: AtomicBool::new(false),
             late: AtomicU64::new(0),
             mappings: AtomicU64::new(0),
-            virtual_pools: AtomicU64::new(0),
+            virtual_pools: RwLock::default(),
             guest_views: AtomicU64::new(0),
             kept: Mutex::default(),
         }
@@ -185,16 +185,17 @@ impl Pools {
                     "",
                     "a memory pool of {size:#x} bytes finds no place in the GPU address space ({e}); nvnMemoryPoolInitialize answers false"
                 );
-                self.storages.lock().remove(storage.host() as u64, id);
+                self.storages.lock().remove(storage.host() as u64, desc.size, id);
                 return None;
             }
         };
-        if matches!(kind, Kind::Virtual(_)) {
-            self.virtual_pools.fetch_add(1, Ordering::Relaxed);
-        }
         let pool = Pool::new(id, desc, range, self.space.generation());
-        let entry = Entry { pool, kind, given_out: AtomicBool::new(false), finalized: AtomicBool::new(false) };
-        self.entries.write().insert(id, Arc::new(entry));
+        let entry =
+            Arc::new(Entry { pool, kind, given_out: AtomicBool::new(false), finalized: AtomicBool::new(false) });
+        if entry.virtual_pool().is_some() {
+            self.virtual_pools.write().push(Arc::clone(&entry));
+        }
+        self.entries.write().insert(id, entry);
         Some(PoolInfo { id: number, gpu_address: range.start })
     }
 
@@ -209,7 +210,30 @@ impl Pools {
             );
             return None;
         }
-        self.note_overlap(storage.host() as u64, desc.size, id);
+        let start = storage.host() as u64;
+        let bytes = start..start.saturating_add(desc.size);
+        if self.virtual_entries().iter().filter_map(|entry| entry.virtual_pool()).any(|pool| pool.shows_at(&bytes)) {
+            fault!(
+                key = start,
+                "B108",
+                "a memory pool over {:#x} bytes at {storage:?}, which is where a virtual pool shows its pages: they change with each mapping; nvnMemoryPoolInitialize answers false",
+                desc.size
+            );
+            return None;
+        }
+        let overlapped = self.note_overlap(start, desc.size, id);
+        // The GPU's stores would end the process. Shader code is read by the CPU alone; and where pools overlap the
+        // other's tracking may have protected the pages.
+        if !overlapped && !desc.flags.shader_code && !alloc::is_writable(storage.host(), desc.size) {
+            fault!(
+                key = start,
+                "B107",
+                "a memory pool over {:#x} bytes at {storage:?}, which may only be read; nvnMemoryPoolInitialize answers false",
+                desc.size
+            );
+            self.storages.lock().remove(start, desc.size, id);
+            return None;
+        }
         // Memory of Navin's allocator, or that the embedder told of, has a file behind it and a second mapping.
         let backing = NonNull::new(storage.host()).and_then(|start| alloc::backing(start, desc.size as usize));
         // The CPU does not write pools without access, and the GPU's writes are no news (B315).
@@ -230,16 +254,17 @@ impl Pools {
                     "the storage of a memory pool, {:#x} bytes at {storage:?}, cannot be imported: {e}; nvnMemoryPoolInitialize answers false",
                     desc.size
                 );
-                self.storages.lock().remove(storage.host() as u64, id);
+                self.storages.lock().remove(storage.host() as u64, desc.size, id);
                 None
             }
         }
     }
 
-    /// Names a pool whose memory is another's too: what one writes, the other's textures do not hear of.
-    fn note_overlap(&self, start: u64, size: u64, id: PoolId) {
+    /// Names a pool whose memory is another's too: what one writes, the other's textures do not hear of. Whether it is.
+    fn note_overlap(&self, start: u64, size: u64, id: PoolId) -> bool {
         let end = start + size;
-        if let Some((other, from, to)) = self.storages.lock().add(start, end, id) {
+        let other = self.storages.lock().add(start, end, id);
+        if let Some((other, from, to)) = other {
             fault!(
                 key = start ^ from,
                 "",
@@ -248,6 +273,7 @@ impl Pools {
                 other.0
             );
         }
+        other.is_some()
     }
 
     /// The pool of a guest's record.
@@ -276,7 +302,7 @@ impl Pools {
                     driver::wait_for_all(driver);
                     self.waits.count();
                 }
-                self.virtual_pools.fetch_sub(1, Ordering::Relaxed);
+                self.virtual_pools.write().retain(|known| known.pool.id != entry.pool.id);
                 self.entries.write().remove(&entry.pool.id);
                 // Nothing finds it from here on. What has found it in between ends first.
                 if used && self.reached(driver) < self.replays.now() {
@@ -293,7 +319,7 @@ impl Pools {
                 if !kept {
                     self.entries.write().remove(&entry.pool.id);
                 }
-                self.storages.lock().remove(physical.tracked().start(), entry.pool.id);
+                self.storages.lock().remove(physical.tracked().start(), entry.pool.size(), entry.pool.id);
                 // What is being replayed now may still read the storage, and has a number when that has ended.
                 if self.replays.under_way() {
                     driver.ask(|_| ());
@@ -311,6 +337,7 @@ impl Pools {
                 self.mirror_ends(driver, entry.pool.id, last);
                 self.space.free(entry.pool.range.start);
                 if kept {
+                    physical.tracked().let_go();
                     self.exposed.withdraw(&driver.context, entry.pool.id);
                 } else {
                     self.unreach(driver, &entry);
@@ -333,6 +360,9 @@ impl Pools {
     /// Before the imports of a physical pool go: sees to it that no raw pointer leads there (B113).
     fn unreach(&self, driver: &Driver, entry: &Entry) {
         if !entry.physical().is_some_and(Physical::was_in_table) {
+            if entry.given_out.load(Ordering::Acquire) {
+                self.exposed.forget(entry.pool.id);
+            }
             return;
         }
         let virtual_pools = self.virtual_entries();
@@ -422,10 +452,7 @@ impl Pools {
 
     /// The virtual pools. Taken out of the lock first: their own locks come before it.
     fn virtual_entries(&self) -> Vec<Arc<Entry>> {
-        match self.virtual_pools.load(Ordering::Relaxed) {
-            0 => Vec::new(),
-            _ => self.entries.read().values().filter(|entry| entry.virtual_pool().is_some()).cloned().collect(),
-        }
+        self.virtual_pools.read().clone()
     }
 
     /// Everything countable about memory; makes nothing (B652).
@@ -449,7 +476,7 @@ impl Pools {
             "in_page_table": self.exposed.count(),
             "mirrors": self.mirrors.report(),
             "virtual": {
-                "pools": self.virtual_pools.load(Ordering::Relaxed),
+                "pools": self.virtual_pools.read().len(),
                 "mapped_bytes": mapped,
                 "runs": runs,
                 "imports": parts,
@@ -475,29 +502,43 @@ impl Pools {
 }
 
 /// Host memory of pools.
-#[derive(Default)]
 struct Storages {
-    /// By first address and pool: the end.
-    by_start: BTreeMap<(u64, PoolId), u64>,
-    /// Bytes of the largest that there was.
-    longest: u64,
+    /// By size, those of one power of two together, so that a large pool far below does not have all small ones in
+    /// between looked at; then by first address and pool: the end.
+    by_size: [BTreeMap<(u64, PoolId), u64>; 64],
+}
+
+impl Default for Storages {
+    fn default() -> Self {
+        Self { by_size: std::array::from_fn(|_| BTreeMap::new()) }
+    }
 }
 
 impl Storages {
-    /// Adds a pool's; a pool that has some of it already, with its first address and end.
+    fn class(bytes: u64) -> usize {
+        bytes.max(1).ilog2() as usize
+    }
+
+    /// Adds a pool's; a pool that has some of it already, with its first address and end: of several the one that
+    /// begins last.
     fn add(&mut self, start: u64, end: u64, id: PoolId) -> Option<(PoolId, u64, u64)> {
-        let near = self.by_start.range(..(end, PoolId(0))).rev();
-        let over = near
-            .take_while(|((from, _), _)| start.saturating_sub(*from) < self.longest)
-            .find(|(_, to)| **to > start)
-            .map(|((from, pool), to)| (*pool, *from, *to));
-        self.by_start.insert((start, id), end);
-        self.longest = self.longest.max(end - start);
+        let mut over: Option<(PoolId, u64, u64)> = None;
+        for (class, pools) in self.by_size.iter().enumerate().filter(|(_, pools)| !pools.is_empty()) {
+            // None of them is longer than twice its class.
+            let longest = 2u64.saturating_mul(1 << class);
+            let found = pools
+                .range((start.saturating_sub(longest), PoolId(0))..(end, PoolId(0)))
+                .rev()
+                .find(|(_, to)| **to > start)
+                .map(|((from, pool), to)| (*pool, *from, *to));
+            over = over.into_iter().chain(found).max_by_key(|(_, from, _)| *from);
+        }
+        self.by_size[Self::class(end - start)].insert((start, id), end);
         over
     }
 
-    fn remove(&mut self, start: u64, id: PoolId) {
-        self.by_start.remove(&(start, id));
+    fn remove(&mut self, start: u64, size: u64, id: PoolId) {
+        self.by_size[Self::class(size)].remove(&(start, id));
     }
 }
 
@@ -580,7 +621,9 @@ pub(crate) fn map_virtual(id: u32, mappings: &[Mapping]) -> bool {
 pub(crate) fn flush(id: u32, offset: u64, size: u64) {
     let Some(driver) = driver::get() else { return };
     if let Some(range) = driver.pools.range(id) {
-        driver.textures.storage_written(range.start + offset, size);
+        // A buffer moved past the pool's end says nothing of the pool (B103).
+        let offset = offset.min(range.size);
+        driver.textures.storage_written(range.start + offset, size.min(range.size - offset));
     }
 }
 
@@ -602,10 +645,10 @@ mod tests {
         assert_eq!(storages.add(0xf000, 0x10000, PoolId(3)), None);
         assert_eq!(storages.add(0x20000, 0x21000, PoolId(4)), Some((PoolId(1), 0x10000, 0x50000)), "within");
         assert_eq!(storages.add(0x10000, 0x11000, PoolId(5)), Some((PoolId(1), 0x10000, 0x50000)), "the same begin");
-        storages.remove(0x10000, PoolId(5));
+        storages.remove(0x10000, 0x1000, PoolId(5));
         // Behind a short one that begins later.
         assert_eq!(storages.add(0x30000, 0x31000, PoolId(6)), Some((PoolId(1), 0x10000, 0x50000)));
-        storages.remove(0x10000, PoolId(1));
+        storages.remove(0x10000, 0x40000, PoolId(1));
         assert_eq!(storages.add(0x40000, 0x50000, PoolId(7)), None);
         assert_eq!(storages.add(0x3ffff, 0x50001, PoolId(8)), Some((PoolId(2), 0x50000, 0x51000)));
     }

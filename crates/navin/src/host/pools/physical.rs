@@ -248,7 +248,15 @@ impl Physical {
 
     /// Whether pieces are imported where they are needed (B122).
     pub(crate) fn is_chunked(&self) -> bool {
-        self.chunks.is_some()
+        self.chunks.is_some() && self.whole.get().and_then(Option::as_ref).is_none()
+    }
+
+    /// As [`Self::range`], where that is imported as a whole already, and no mirror.
+    #[inline]
+    pub(crate) fn imported(&self, offset: u64, size: u64) -> Option<BufferRange> {
+        let whole = self.whole.get()?.as_ref().filter(|buffer| buffer.kind() != StorageKind::Mirror)?;
+        let left = self.storage.len.checked_sub(offset)?;
+        Some(whole.range(offset, size.min(left)))
     }
 
     /// The buffer range of `size` bytes at `offset` (as many as there are to the pool's end), imported if need be;
@@ -266,6 +274,10 @@ impl Physical {
             });
             return match made {
                 Ok(range) => Some(range),
+                // The driver takes nothing of it: as a smaller pool, it may still be a mirror.
+                Err(_) if chunks.totals().0 == 0 && self.whole(context).is_some() => {
+                    Some(self.whole(context)?.range(offset, size.min(left)))
+                }
                 Err(e) => {
                     fault!(
                         key = self.storage.ptr as usize,
@@ -324,9 +336,7 @@ impl Physical {
     /// From here on CPU writes into these bytes are noticed, as writes since the stamp (B412), and so are the GPU's into
     /// them as a buffer.
     pub(super) fn watch(&self, offset: u64, size: u64) -> Stamp {
-        if self.tracked.is_tracked() {
-            self.watched.get_or_init(|| Watched::new(self.storage.len)).add(offset..offset + size);
-        }
+        self.watched.get_or_init(|| Watched::new(self.storage.len)).add(offset..offset + size);
         self.tracked.protect(offset, size)
     }
 

@@ -85,17 +85,23 @@ impl Pools {
         size: u64,
         submission: u64,
     ) -> Option<BufferRange> {
+        let cut = |range: BufferRange| BufferRange { size: range.size.min(memory.remaining), ..range };
         let entries = self.entries.read();
         let entry = entries.get(&memory.pool)?;
         let physical = entry.physical()?;
         physical.used_by(submission);
+        if let Some(range) = physical.imported(memory.offset, size) {
+            return Some(cut(range));
+        }
+        // An import may wait for the driver to take the pages (B107): not under the lock. The replay keeps the pool.
+        let entry = Arc::clone(entry);
+        drop(entries);
+        let physical = entry.physical()?;
         let range = physical.range(context, memory.offset, size)?;
         if physical.mirror().is_some() {
-            let entry = Arc::clone(entry);
-            drop(entries);
             self.mirrors.used(&entry);
         }
-        Some(BufferRange { size: range.size.min(memory.remaining), ..range })
+        Some(cut(range))
     }
 
     /// What is near an address in no pool, for a fault line (B113).

@@ -1,10 +1,11 @@
 //! What the CPU has written into pools since a moment: the driver's one tracker, and each pool's storage in it.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use navin_memory::tracking::{
-    Mechanism, MechanismChoice, Selection, Span, Stamp, Tracker, TrackingCounters, TrackingOptions, Writer,
+    Mechanism, MechanismChoice, RangeId, Selection, Span, Stamp, Tracker, TrackingCounters, TrackingOptions, Writer,
 };
 
 use crate::config::Config;
@@ -45,7 +46,7 @@ impl Tracking {
 
     /// As long as this stays the same nothing new is known to be written.
     pub(super) fn clock(&self) -> Stamp {
-        self.0.as_ref().map_or(Stamp::NEVER, |tracker| tracker.clock())
+        self.0.as_ref().map_or_else(OwnClock::now, |tracker| tracker.clock())
     }
 
     /// Bytes of the pages that are tracked.
@@ -68,12 +69,19 @@ impl Tracking {
     /// Has a pool's storage tracked, if the CPU may write it.
     pub(super) fn track(&self, start: *mut u8, len: u64, cpu_writes: bool) -> Tracked {
         let (start, len) = (start as usize, len as usize);
-        let mut tracked = Tracked { tracker: self.0.clone(), registered: false, refused: false, start, len };
+        let mut tracked = Tracked {
+            tracker: self.0.clone(),
+            range: None,
+            refused: AtomicBool::new(false),
+            own: OnceLock::new(),
+            start,
+            len,
+        };
         if let Some(tracker) = self.0.as_ref().filter(|_| cpu_writes) {
             match tracker.register(start, len) {
-                Ok(_) => tracked.registered = true,
+                Ok(id) => tracked.range = Some(id),
                 Err(e) => {
-                    tracked.refused = true;
+                    *tracked.refused.get_mut() = true;
                     navin_abi::fault!("B205", "{e}: its textures are fetched again at each use");
                 }
             }
@@ -82,13 +90,20 @@ impl Tracking {
     }
 }
 
+/// Unit in which writes are kept that the tracker does not notice: what block-linear textures begin at.
+const OWN_UNIT: u64 = 512;
+
 /// A pool's storage under the tracker's eyes.
 pub(crate) struct Tracked {
     tracker: Option<Arc<Tracker>>,
-    /// False for storage whose writes are not noticed.
-    registered: bool,
-    /// The tracker did not take storage that the CPU may write: it counts as written, always (B205).
-    refused: bool,
+    /// None for storage whose CPU writes are not noticed.
+    range: Option<RangeId>,
+    /// The CPU may write the storage, and the tracker did not take it, or lets go of it: it counts as written, always
+    /// (B205).
+    refused: AtomicBool,
+    /// Of storage that the tracker has not: when Navin or the GPU wrote each [`OWN_UNIT`] last. Made with the first
+    /// such write; untouched parts cost address space only.
+    own: OnceLock<Box<[AtomicU64]>>,
     start: usize,
     len: usize,
 }
@@ -96,16 +111,26 @@ pub(crate) struct Tracked {
 impl Tracked {
     /// Whether CPU writes are noticed.
     pub(crate) fn is_tracked(&self) -> bool {
-        self.registered
+        self.tracker().is_some()
     }
 
     /// Whether the bytes count as written, always.
     pub(crate) fn is_refused(&self) -> bool {
-        self.refused
+        self.refused.load(Ordering::Acquire)
     }
 
     fn tracker(&self) -> Option<&Tracker> {
-        self.tracker.as_deref().filter(|_| self.registered)
+        self.tracker.as_deref().filter(|_| self.range.is_some() && !self.is_refused())
+    }
+
+    /// The pool is gone for the guest, which has its memory back; pages that virtual pools still show count as written,
+    /// always, and none is protected any more (B206).
+    pub(super) fn let_go(&self) {
+        if let (Some(tracker), Some(id)) = (&self.tracker, self.range)
+            && !self.refused.swap(true, Ordering::AcqRel)
+        {
+            tracker.retire_range(id);
+        }
     }
 
     fn span(&self, offset: u64, len: u64) -> Span {
@@ -116,13 +141,33 @@ impl Tracked {
     /// From here on writes into these bytes are noticed, as writes since the stamp; to be called before the bytes are
     /// read (B412).
     pub(super) fn protect(&self, offset: u64, len: u64) -> Stamp {
-        self.tracker().map_or(Stamp::NEVER, |tracker| tracker.protect(self.span(offset, len)))
+        match (self.tracker(), &self.tracker) {
+            (Some(tracker), _) => tracker.protect(self.span(offset, len)),
+            (None, Some(tracker)) => tracker.clock(),
+            (None, None) => OwnClock::now(),
+        }
     }
 
-    /// Whether any of these bytes' pages may have been written since; false for storage that nothing is to track, where
-    /// the guest's word counts.
+    /// Whether any of these bytes' pages may have been written since. Of storage that nothing is to track, where the
+    /// guest's word counts, only what Navin and the GPU wrote.
     pub(super) fn written_since(&self, offset: u64, len: u64, stamp: Stamp) -> bool {
-        self.refused || self.tracker().is_some_and(|tracker| tracker.written_since(self.span(offset, len), stamp))
+        self.is_refused()
+            || match self.tracker() {
+                Some(tracker) => tracker.written_since(self.span(offset, len), stamp),
+                None => self.own_since(offset, len, stamp),
+            }
+    }
+
+    /// The words of [`OWN_UNIT`]s over a range.
+    fn own_words<'a>(&self, words: &'a [AtomicU64], offset: u64, len: u64) -> &'a [AtomicU64] {
+        let end = offset.saturating_add(len).min(self.len as u64).div_ceil(OWN_UNIT) as usize;
+        words.get((offset / OWN_UNIT) as usize..end).unwrap_or_default()
+    }
+
+    fn own_since(&self, offset: u64, len: u64, stamp: Stamp) -> bool {
+        self.own.get().is_some_and(|words| {
+            self.own_words(words, offset, len).iter().any(|word| word.load(Ordering::Acquire) > stamp.number())
+        })
     }
 
     /// The parts of these bytes that may have been written since, as offsets in the storage, in whole tracked pages but
@@ -147,11 +192,14 @@ impl Tracked {
         self.tracker().map_or(Stamp::NEVER, Tracker::clock)
     }
 
-    /// Navin itself is about to write these bytes for the guest, by whatever mapping.
+    /// Navin itself is about to write these bytes for the guest, by whatever mapping, or the GPU has written them.
     pub(super) fn host_writes(&self, offset: u64, len: u64) {
         if let Some(tracker) = self.tracker() {
-            tracker.host_write(self.span(offset, len), Writer::NOBODY);
+            return tracker.host_write(self.span(offset, len), Writer::NOBODY);
         }
+        let now = self.tracker.as_ref().map_or_else(OwnClock::advance, |tracker| tracker.note()).number();
+        let words = self.own.get_or_init(|| zeroed(self.len.div_ceil(OWN_UNIT as usize)));
+        self.own_words(words, offset, len).iter().for_each(|word| word.store(now, Ordering::Release));
     }
 
     /// Host address of the first byte.
@@ -174,10 +222,33 @@ impl Tracked {
 
 impl Drop for Tracked {
     fn drop(&mut self) {
-        if let Some(tracker) = self.tracker() {
-            tracker.retire(self.start);
-        }
+        self.let_go();
     }
+}
+
+/// The clock where there is no tracker.
+struct OwnClock;
+
+static OWN_CLOCK: AtomicU64 = AtomicU64::new(1);
+
+impl OwnClock {
+    fn now() -> Stamp {
+        Stamp::of(OWN_CLOCK.load(Ordering::Acquire))
+    }
+
+    fn advance() -> Stamp {
+        Stamp::of(OWN_CLOCK.fetch_add(1, Ordering::AcqRel) + 1)
+    }
+}
+
+/// So many zeroes, from fresh pages of the system's where they are many.
+fn zeroed(count: usize) -> Box<[AtomicU64]> {
+    // A vector of plain zeroes is allocated zeroed; an iterator's would be written.
+    let words = vec![0u64; count].into_boxed_slice();
+    let length = words.len();
+    let first = Box::into_raw(words).cast::<AtomicU64>();
+    // SAFETY: `AtomicU64` has the size, the alignment and the bit validity of `u64`, and the allocation is ours alone.
+    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(first, length)) }
 }
 
 #[cfg(test)]

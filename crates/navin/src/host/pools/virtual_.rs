@@ -115,7 +115,7 @@ impl Virtual {
             }
             // Pages that submitted work may reach are replaced only when it has ended (B111).
             let replaces = !plan.waits_for().is_empty()
-                || requests.iter().any(|request| self.replaces(request) || self.is_leaving(request));
+                || requests.iter().any(|request| self.replaces(request) || self.is_leaving(request, requests));
             if replaces && !waited {
                 driver::wait_for_all(driver);
                 pools.waits.count();
@@ -204,16 +204,27 @@ impl Virtual {
         }
     }
 
-    /// Whether bytes on the same big pages wait to be taken out of the page table.
-    fn is_leaving(&self, request: &MapRequest) -> bool {
-        let end = request.virtual_offset.saturating_add(request.size);
-        let big = |range: &Range<u64>| range.start - range.start % BIG_PAGE..range.end.next_multiple_of(BIG_PAGE);
-        self.state
-            .lock()
-            .leaving
-            .iter()
-            .map(|(_, range)| big(range))
-            .any(|range| range.start < end && request.virtual_offset < range.end)
+    /// Whether bytes on the same big pages wait to be taken out of the page table, or are to by this very call of
+    /// `requests`: a big page is written whole.
+    fn is_leaving(&self, request: &MapRequest, requests: &[MapRequest]) -> bool {
+        let bytes = |request: &MapRequest| {
+            request.virtual_offset..request.virtual_offset.saturating_add(request.size).min(self.table.size())
+        };
+        let own = bytes(request);
+        let shares = |range: &Range<u64>| {
+            range.start - range.start % BIG_PAGE < own.end && own.start < range.end.next_multiple_of(BIG_PAGE)
+        };
+        let goes = |other: &MapRequest| other.physical.is_none() && shares(&bytes(other)) && self.has_pages(other);
+        request.physical.is_some() && requests.iter().any(goes)
+            || self.state.lock().leaving.iter().any(|(_, range)| shares(range))
+    }
+
+    /// Whether host addresses that the pool shows its pages at lie in a range.
+    pub(super) fn shows_at(&self, range: &Range<u64>) -> bool {
+        self.state.lock().ranges.both().any(|own| {
+            let start = own.base().as_ptr() as u64;
+            start < range.end && range.start < start.saturating_add(own.len())
+        })
     }
 
     /// Does what waited for moments up to `reached`; whether anything still waits.
