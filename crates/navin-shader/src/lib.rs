@@ -27,6 +27,7 @@ pub mod error;
 pub mod interface;
 pub mod ir;
 pub mod isa;
+pub mod library;
 mod lower;
 pub mod options;
 pub mod passes;
@@ -41,6 +42,19 @@ pub use options::{
 };
 pub use program::{GuestProgram, Interpolation, ProgramError, ProgramHeader, Stage, code_size, program_key};
 pub use spirv::endless_blocks;
+
+/// Names the translator: translators of the same sources have the same number, whatever the time, the path or the
+/// build. Part of the key of whatever keeps translations.
+pub const VERSION: u64 = version(env!("NAVIN_TRANSLATOR"));
+
+const fn version(digits: &str) -> u64 {
+    let (bytes, mut n, mut at) = (digits.as_bytes(), 0u64, 0);
+    while at < bytes.len() {
+        n = n.wrapping_mul(10).wrapping_add((bytes[at] - b'0') as u64);
+        at += 1;
+    }
+    n
+}
 
 /// A translated program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -205,7 +205,7 @@ pub fn program_key(control: &[u8], code: &[u8]) -> u64 {
 }
 
 /// One round of a multiply-xorshift mixer.
-fn mix(x: u64) -> u64 {
+pub(crate) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     let x = (x ^ (x >> 29)).wrapping_mul(0xA076_1D64_78BD_642F);
     x ^ (x >> 32)
