@@ -93,7 +93,7 @@ fn main() -> Result<()> {
 fn show(corpus: &Corpus, name: &str) -> Result<()> {
     let program = corpus.get(name)?;
     let (control, code) = corpus.guest(name)?;
-    println!("{}", navin_shader::disassemble(&GuestProgram::parse(&control, &code)?));
+    println!("{}", navin_shader::disassemble(&GuestProgram::parse(&control, &code)?, None));
     let scene = Scene::new(corpus, program)?.context("a companion is shown with the program that it is for")?;
     let gpu = Gpu::open()?;
     match guest::translate(&gpu, corpus, &scene) {

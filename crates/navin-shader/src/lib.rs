@@ -40,7 +40,9 @@ pub use options::{
     AttributeType, ConstantLayout, ConstantLayoutTable, DeviceFeatures, GeometryInput, Options, TessellationDomain,
     TessellationMode, TessellationSpacing, state_bank,
 };
-pub use program::{GuestProgram, Interpolation, ProgramError, ProgramHeader, Stage, code_size, program_key};
+pub use program::{
+    DKSH_MAGIC, GuestProgram, Interpolation, ProgramError, ProgramHeader, Stage, code_size, dksh_count, program_key,
+};
 pub use spirv::endless_blocks;
 
 /// Names the translator: translators of the same sources have the same number, whatever the time, the path or the
@@ -129,7 +131,8 @@ impl Translator {
     }
 }
 
-/// A listing of the program's instructions, one a line.
-pub fn disassemble(program: &GuestProgram<'_>) -> String {
-    isa::disasm::disassemble(program)
+/// A listing of the program's instructions, one a line; [`isa::disasm::lines`] has it as data. With `layout`, the
+/// driver's constants have names.
+pub fn disassemble(program: &GuestProgram<'_>, layout: Option<&ConstantLayoutTable>) -> String {
+    isa::disasm::disassemble(program, layout)
 }

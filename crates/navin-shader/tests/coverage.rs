@@ -172,7 +172,7 @@ fn every_row_and_modifier_translates_or_is_named() {
         assert_eq!(isa::matches(plain), 1, "{name} {plain:#018x}");
         assert!(isa::decode(plain, 8).is_some_and(|i| i.op == row.op), "{name} {plain:#018x}");
         let (control, gpu) = program(5, plain, false);
-        let listing = disassemble(&GuestProgram::parse(&control, &gpu).expect("a whole program"));
+        let listing = disassemble(&GuestProgram::parse(&control, &gpu).expect("a whole program"), None);
         assert!(listing.contains(name), "{name} in\n{listing}");
         let mut note = |reason: String, field: &'static str| {
             refused.entry(name).or_default().entry(reason).or_default().insert(field);

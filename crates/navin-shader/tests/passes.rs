@@ -231,8 +231,8 @@ fn machine(words: &[u64]) -> String {
     let (control, gpu) = compute(&words);
     let guest = GuestProgram::parse(&control, &gpu).expect("a whole program");
     let ir = Translator::new().print_ir(&guest, &Options::new(ConstantLayout::Corpus));
-    let listing = disassemble(&guest);
-    let lines: Vec<&str> = listing.lines().filter(|l| l.starts_with("/*") && !l.contains("schedule")).collect();
+    let listing = disassemble(&guest, None);
+    let lines: Vec<&str> = listing.lines().filter(|l| l.starts_with("/*")).collect();
     format!("before:\n{}\nafter:\n{}", lines.join("\n"), ir.unwrap_or_else(|e| panic!("{e}")))
 }
 

@@ -126,7 +126,7 @@ proptest! {
         }
         let (control, gpu) = program(stage, &header, &code);
         let guest = GuestProgram::parse(&control, &gpu).expect("a whole container");
-        prop_assert!(!disassemble(&guest).is_empty());
+        prop_assert!(!disassemble(&guest, None).is_empty());
         let mut translator = Translator::new();
         let _ = translator.translate(&guest, &Options::new(ConstantLayout::Production));
         let _ = translator.translate(&guest, &Options::new(ConstantLayout::Corpus));
@@ -188,7 +188,7 @@ fn b520_what_random_programs_translate_to_is_valid() {
             let (control, gpu, _) = bytes::program(data);
             let guest = GuestProgram::parse(&control, &gpu).expect("a whole program");
             let text = String::from_utf8_lossy(&out.stderr).lines().take(2).collect::<Vec<_>>().join(" ");
-            wrong.push(format!("{}: {text}\n{}", path.display(), disassemble(&guest)));
+            wrong.push(format!("{}: {text}\n{}", path.display(), disassemble(&guest, None)));
         }
     }
     assert_eq!(files.len(), VALIDATED, "random programs translate");

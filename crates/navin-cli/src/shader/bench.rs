@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use navin_shader::library::{Store, StoreError};
 use navin_shader::{GuestProgram, Translator};
 
 use super::Which;
@@ -32,8 +33,8 @@ pub fn run(args: &Args) -> Result<u8, String> {
     let mut times = Vec::new();
     let mut good = Vec::new();
     for r in &read {
-        let Ok(guest) = GuestProgram::parse(&r.control, &r.code) else { continue };
-        let options = args.which.options(&r.control);
+        let Ok(guest) = r.program() else { continue };
+        let options = args.which.options(r);
         let Ok(t) = translator.translate(&guest, &options) else { continue };
         words.push(t.spirv.len());
         let best = (0..args.rounds.max(1)).map(|_| time(&mut translator, &guest, &options)).min();
@@ -43,6 +44,7 @@ pub fn run(args: &Args) -> Result<u8, String> {
     if good.is_empty() {
         return Err("none of the programs translates".into());
     }
+    let kept = kept(&good, args.rounds)?;
     words.sort_unstable();
     times.sort_unstable();
     let middle = times.len() / 2;
@@ -68,6 +70,7 @@ pub fn run(args: &Args) -> Result<u8, String> {
             "programs": good.len(),
             "not_translated": read.len() - good.len(),
             "median_us": us(times[middle]),
+            "median_us_from_cache": us(kept),
             "p90_us": us(times[times.len() * 9 / 10]),
             "median_spirv_words": words[middle],
             "per_second_one_thread": rate,
@@ -78,16 +81,44 @@ pub fn run(args: &Args) -> Result<u8, String> {
     } else {
         super::print(&format!(
             "{} programs ({} do not translate): median {:.1} us, 90th percentile {:.1} us, {} SPIR-V words\n\
-             {rate:.0} programs a second on one thread, {rates:.0} on {}\n",
+             {rate:.0} programs a second on one thread, {rates:.0} on {}\n\
+             read from a cache and checked instead: median {:.1} us\n",
             good.len(),
             read.len() - good.len(),
             us(times[middle]),
             us(times[times.len() * 9 / 10]),
             words[middle],
-            args.jobs
+            args.jobs,
+            us(kept)
         ));
     }
     Ok(exit::OK)
+}
+
+/// The median of reading modules back from a store, and checking them.
+fn kept(good: &[(GuestProgram<'_>, navin_shader::Options)], rounds: u32) -> Result<Duration, String> {
+    let path = std::env::temp_dir().join(format!("navin-bench-{}.store", std::process::id()));
+    let measure = || -> Result<Vec<Duration>, StoreError> {
+        let mut store = Store::open(&path, None)?;
+        let mut translator = Translator::new();
+        for (guest, options) in good {
+            let spirv = translator.translate(guest, options).map(|t| t.spirv).unwrap_or_default();
+            let bytes: Vec<u8> = spirv.iter().flat_map(|w| w.to_le_bytes()).collect();
+            store.put([guest.key, 0], &bytes)?;
+        }
+        let once = |key: u64| {
+            let start = Instant::now();
+            std::hint::black_box(store.get([key, 0])?);
+            Ok(start.elapsed())
+        };
+        let best = |key| (0..rounds.max(1)).map(|_| once(key)).collect::<Result<Vec<_>, StoreError>>();
+        good.iter().map(|(guest, _)| Ok(best(guest.key)?.into_iter().min().unwrap_or_default())).collect()
+    };
+    let times = measure();
+    let _ = std::fs::remove_file(&path);
+    let mut times = times.map_err(|e| format!("{}: {e}", path.display()))?;
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
 }
 
 fn time(translator: &mut Translator, guest: &GuestProgram<'_>, options: &navin_shader::Options) -> Duration {

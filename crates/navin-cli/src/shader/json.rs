@@ -3,7 +3,8 @@
 //! Names and meanings of the JSON are stable; fields are only added. `hash` is the interface's value hash (kind 2).
 
 use navin_shader::{
-    GuestProgram, HandleSource, ImageAccess, Interface, Requirements, SampledType, TranslateError, Translation,
+    ConstantLayoutTable, GuestProgram, HandleSource, ImageAccess, Interface, Requirements, SampledType, TranslateError,
+    Translation,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +15,20 @@ pub fn program(
     guest: &GuestProgram<'_>,
     translated: &Result<Translation, TranslateError>,
 ) -> Value {
-    let mut out = json!({
+    let mut out = head(name, control, guest);
+    match translated {
+        Ok(t) => {
+            out["spirv_words"] = t.spirv.len().into();
+            out["interface"] = interface(&t.interface);
+        }
+        Err(e) => out["error"] = e.to_string().into(),
+    }
+    out
+}
+
+/// What is known of a program before it is translated.
+pub fn head(name: &str, control: &[u8], guest: &GuestProgram<'_>) -> Value {
+    json!({
         "name": name,
         "key": format!("{:016x}", guest.key),
         "stage": guest.stage.to_string(),
@@ -24,15 +38,34 @@ pub fn program(
         "warp_scratch_bytes": guest.warp_scratch_bytes,
         "header": guest.header.words().iter().map(|w| format!("{w:08x}")).collect::<Vec<_>>(),
         "control": control_words(control),
-    });
-    match translated {
-        Ok(t) => {
-            out["spirv_words"] = t.spirv.len().into();
-            out["interface"] = interface(&t.interface);
-        }
-        Err(e) => out["error"] = e.to_string().into(),
-    }
-    out
+    })
+}
+
+/// A listing: each instruction with its words, its text, where it jumps to, and its scheduling.
+pub fn listing(name: &str, guest: &GuestProgram<'_>, layout: &ConstantLayoutTable) -> Value {
+    let lines: Vec<Value> = navin_shader::isa::disasm::lines(guest, Some(layout))
+        .iter()
+        .map(|line| {
+            json!({
+                "offset": line.offset,
+                "word": format!("{:016x}", line.word),
+                "label": line.label.map(|n| format!("L{n}")),
+                "name": line.name,
+                "text": line.text,
+                "target": line.target,
+                "names": line.names,
+                "schedule": {
+                    "stall": line.schedule.stall,
+                    "yield": line.schedule.yields,
+                    "write": line.schedule.writes,
+                    "read": line.schedule.reads,
+                    "wait": bits(line.schedule.waits),
+                    "reuse": bits(line.schedule.reuse),
+                },
+            })
+        })
+        .collect();
+    json!({ "name": name, "key": format!("{:016x}", guest.key), "stage": guest.stage.to_string(), "instructions": lines })
 }
 
 /// The words of the control section that are not 0, known or not, by offset.

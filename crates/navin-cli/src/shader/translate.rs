@@ -1,14 +1,20 @@
 //! `navin shader translate` and `verify`: programs as SPIR-V, one of them or folders on all cores.
 //!
-//! Each program stands alone: one that does not translate is reported with its reason at the end, makes the exit code
-//! 1, and stops no other (B512). There is no cache of SPIR-V: reading a file takes longer than translating.
+//! Each program stands alone and goes its whole way on one thread (B519): one that does not translate is reported with
+//! its reason at the end, makes the exit code 1, and stops no other (B512). With `--cache`, what was translated is kept
+//! under the content that decides it (the program, the options, the translator's own sources), and taken from there by
+//! whatever builds the same again, from whatever path (B516).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use navin_shader::{GuestProgram, Translator};
+use navin_shader::library::{Key, Store};
+use navin_shader::{Translator, VERSION};
 
-use super::{Found, Which, json};
+use super::files::Read;
+use super::{Found, Which, json, tables};
 use crate::texture::{batch, files};
 use crate::{complain, exit};
 
@@ -22,6 +28,18 @@ pub struct Args {
     /// Folder for NAME.spv and NAME.json
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
+    /// Keep what is translated in this file, and take from it what was
+    #[arg(long, value_name = "FILE")]
+    cache: Option<PathBuf>,
+    /// Largest size of the cache, in megabytes: the oldest entries go first
+    #[arg(long, value_name = "MB", requires = "cache")]
+    cache_limit: Option<u64>,
+    /// Take from this cache as well, and never write to it
+    #[arg(long, value_name = "FILE")]
+    cache_from: Option<PathBuf>,
+    /// Write the constants that each program reads and brings as JSON: left alone while no program changed
+    #[arg(long, value_name = "FILE")]
+    tables: Option<PathBuf>,
 }
 
 /// What `navin shader verify` takes.
@@ -49,23 +67,101 @@ struct How {
     json: bool,
 }
 
-/// A program's way through; the words of its SPIR-V.
-type Outcome = Result<usize, String>;
+/// What became of a program.
+struct Done {
+    /// Words of its SPIR-V.
+    words: usize,
+    /// Its row of the tables.
+    row: tables::Row,
+}
+
+/// The caches of a run.
+struct Caches {
+    own: Option<Mutex<Store>>,
+    other: Option<Store>,
+    hits: AtomicUsize,
+}
+
+impl Caches {
+    fn open(args: &Args) -> Result<Caches, String> {
+        let tell = |path: &Path, e: navin_shader::library::StoreError| format!("{}: {e}", path.display());
+        let bound = args.cache_limit.map(|mb| mb << 20);
+        let own = args.cache.as_ref().map(|path| Store::open(path, bound).map_err(|e| tell(path, e))).transpose()?;
+        let other = args.cache_from.as_ref().map(|path| Store::read_only(path).map_err(|e| tell(path, e)));
+        Ok(Caches { own: own.map(Mutex::new), other: other.transpose()?, hits: AtomicUsize::new(0) })
+    }
+
+    /// SPIR-V and interface of a key, where a cache has them whole.
+    fn get(&self, key: Key) -> Option<(Vec<u8>, serde_json::Value)> {
+        let own = self.own.as_ref().and_then(|own| lock(own).get(key).ok().flatten());
+        let record = own.or_else(|| self.other.as_ref()?.get(key).ok().flatten())?;
+        let (length, rest) = record.split_first_chunk::<4>()?;
+        let (spirv, interface) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let interface = serde_json::from_slice(interface).ok()?;
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        Some((spirv.to_vec(), interface))
+    }
+
+    /// Keeps SPIR-V and interface; a cache that cannot be written is as good as none.
+    fn put(&self, key: Key, spirv: &[u8], interface: &serde_json::Value) {
+        let Some(own) = &self.own else { return };
+        let mut record = (spirv.len() as u32).to_le_bytes().to_vec();
+        record.extend_from_slice(spirv);
+        record.extend(interface.to_string().into_bytes());
+        if let Err(e) = lock(own).put(key, &record) {
+            complain(format_args!("the cache: {e}"));
+        }
+    }
+}
+
+fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
+    store.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
 
 /// Runs `navin shader translate`.
 pub fn run(args: &Args) -> Result<u8, String> {
+    let caches = Caches::open(args)?;
     let each = |found: &Found| {
         let read = found.read()?;
-        let guest = GuestProgram::parse(&read.control, &read.code).map_err(|e| e.to_string())?;
-        let translated = Translator::new().translate(&guest, &args.which.options(&read.control));
-        let description = json::program(&found.name, &read.control, &guest, &translated);
-        let t = translated.map_err(|e| e.to_string())?;
+        let guest = read.program()?;
+        let options = args.which.options(&read);
+        // The options are few and the same for many: their text names them.
+        let key = [guest.key, VERSION ^ tables::hash(format!("{options:?}").as_bytes())];
+        let (spirv, interface) = match caches.get(key) {
+            Some(kept) => kept,
+            None => {
+                let t = Translator::new().translate(&guest, &options).map_err(|e| e.to_string())?;
+                let made = (bytes(&t.spirv), json::interface(&t.interface));
+                caches.put(key, &made.0, &made.1);
+                made
+            }
+        };
+        let row = tables::Row::new(&guest, &interface);
+        let mut description = json::head(&found.name, read.control(), &guest);
+        description["spirv_words"] = (spirv.len() / 4).into();
+        description["interface"] = interface;
         let path = |extension: &str| args.out.join(format!("{}.{extension}", found.name));
-        files::write(&path("spv"), &bytes(&t.spirv))?;
+        files::write(&path("spv"), &spirv)?;
         files::write(&path("json"), format!("{description:#}\n").as_bytes())?;
-        Ok(t.spirv.len())
+        Ok(Done { words: spirv.len() / 4, row })
     };
-    all(&args.which, &args.how, "translated", each)
+    let programs = args.which.programs()?;
+    let outcomes = all(&programs, &args.how, each);
+    if let Some(path) = &args.tables {
+        let rows: Vec<&tables::Row> = outcomes.iter().flatten().map(|done| &done.row).collect();
+        let part = args.which.is_part() || rows.len() < programs.len();
+        let told = tables::write(path, &rows, part)?;
+        if !args.how.quiet {
+            eprintln!("{told}");
+        }
+    }
+    let hits = caches.hits.load(Ordering::Relaxed);
+    let cached = if args.cache.is_some() || args.cache_from.is_some() {
+        format!(", {hits} of them from the cache")
+    } else {
+        String::new()
+    };
+    Ok(report(&programs, &outcomes, &args.how, &format!("translated{cached}")))
 }
 
 /// Runs `navin shader verify`.
@@ -76,9 +172,9 @@ pub fn verify(args: &Verify) -> Result<u8, String> {
         return Err(format!("{}: {e}; spirv-val comes with SPIRV-Tools", args.validator.display()));
     }
     let each = |found: &Found| {
-        let read = found.read()?;
-        let guest = GuestProgram::parse(&read.control, &read.code).map_err(|e| e.to_string())?;
-        let t = Translator::new().translate(&guest, &args.which.options(&read.control)).map_err(|e| e.to_string())?;
+        let read: Read = found.read()?;
+        let guest = read.program()?;
+        let t = Translator::new().translate(&guest, &args.which.options(&read)).map_err(|e| e.to_string())?;
         let path = folder.join(format!("{}.spv", found.name));
         files::write(&path, &bytes(&t.spirv))?;
         let out = Command::new(&args.validator).args(["--target-env", "vulkan1.3"]).arg(&path).output();
@@ -87,37 +183,45 @@ pub fn verify(args: &Verify) -> Result<u8, String> {
             let text = String::from_utf8_lossy(&out.stderr);
             return Err(format!("not valid: {}", text.lines().next().unwrap_or_default()));
         }
-        Ok(t.spirv.len())
+        Ok(Done { words: t.spirv.len(), row: tables::Row::default() })
     };
-    let result = all(&args.which, &args.how, "valid", each);
+    let programs = args.which.programs()?;
+    let outcomes = all(&programs, &args.how, each);
     let _ = std::fs::remove_dir_all(&folder);
-    result
+    Ok(report(&programs, &outcomes, &args.how, "valid"))
 }
 
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// Does `each` to all programs and reports those for which it failed.
-fn all(which: &Which, how: &How, done: &str, each: impl Fn(&Found) -> Outcome + Sync) -> Result<u8, String> {
-    let programs = which.programs()?;
+/// Does `each` to all programs.
+fn all(
+    programs: &[Found],
+    how: &How,
+    each: impl Fn(&Found) -> Result<Done, String> + Sync,
+) -> Vec<Result<Done, String>> {
     let threads = how.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
     // The batch hands out paths; they are the programs' numbers here.
     let numbers: Vec<PathBuf> = (0..programs.len()).map(|n| n.to_string().into()).collect();
     let quiet = how.quiet || programs.len() == 1;
-    let outcomes = batch::each(&numbers, threads, quiet, |number: &Path| {
+    batch::each(&numbers, threads, quiet, |number: &Path| {
         let found = number.to_str().and_then(|n| n.parse::<usize>().ok()).and_then(|n| programs.get(n));
         found.map_or_else(|| Err("no such program".into()), &each)
-    });
+    })
+}
+
+/// Reports those for which it failed.
+fn report(programs: &[Found], outcomes: &[Result<Done, String>], how: &How, done: &str) -> u8 {
     let failed = outcomes.iter().filter(|o| o.is_err()).count();
     if how.json {
-        let list = programs.iter().zip(&outcomes).map(|(found, outcome)| match outcome {
-            Ok(words) => serde_json::json!({ "name": found.name, "spirv_words": words }),
+        let list = programs.iter().zip(outcomes).map(|(found, outcome)| match outcome {
+            Ok(done) => serde_json::json!({ "name": found.name, "spirv_words": done.words }),
             Err(e) => serde_json::json!({ "name": found.name, "error": e }),
         });
         super::print(&format!("{:#}\n", serde_json::Value::Array(list.collect())));
     }
-    for (found, outcome) in programs.iter().zip(&outcomes) {
+    for (found, outcome) in programs.iter().zip(outcomes) {
         if let Err(e) = outcome {
             complain(format_args!("{}: {e}", found.name));
         }
@@ -125,5 +229,5 @@ fn all(which: &Which, how: &How, done: &str, each: impl Fn(&Found) -> Outcome + 
     if !how.quiet {
         eprintln!("{} of {} programs {done}", programs.len() - failed, programs.len());
     }
-    Ok(if failed == 0 { exit::OK } else { exit::GUEST })
+    if failed == 0 { exit::OK } else { exit::GUEST }
 }

@@ -4,6 +4,7 @@
 //! instruction has, so that the lowering is written once an instruction and not once a form.
 
 pub mod disasm;
+pub mod names;
 pub mod table;
 
 use table::{FIELD_NAMES, OP_NAMES, ROWS};

@@ -5,8 +5,10 @@
 //! 0x80 on, the machine code, then constant data that the driver binds as constant bank 1. [`GuestProgram::parse`]
 //! borrows both and checks every size, so that the later steps can index freely.
 
+mod dksh;
 mod sph;
 
+pub use dksh::{DKSH_MAGIC, dksh_count};
 pub use sph::{Interpolation, ProgramHeader};
 
 use std::fmt;
@@ -108,6 +110,9 @@ pub enum ProgramError {
     /// Sizes or offsets of the control section contradict each other.
     #[error("control section's sizes contradict each other at offset {0:#x}")]
     Sizes(u32),
+    /// A DKSH file that is none, or is damaged.
+    #[error("DKSH: {0}")]
+    Dksh(&'static str),
 }
 
 /// A parsed program; borrows the control section and the GPU program.

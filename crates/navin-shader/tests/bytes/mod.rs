@@ -80,7 +80,7 @@ pub fn program(data: &[u8]) -> (Vec<u8>, Vec<u8>, Options) {
 pub fn translate(translator: &mut Translator, data: &[u8]) -> Option<Translation> {
     let (control, gpu, options) = program(data);
     let guest = GuestProgram::parse(&control, &gpu).expect("a whole container");
-    assert!(!disassemble(&guest).is_empty());
+    assert!(!disassemble(&guest, None).is_empty());
     translator.translate(&guest, &options).ok()
 }
 

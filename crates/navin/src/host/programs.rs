@@ -466,7 +466,7 @@ fn dump(folder: &std::path::Path, program: &GuestProgram<'_>, spirv: &[u32]) {
     let bytes: Vec<u8> = spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(stem.with_extension("spv"), bytes))
-        .and_then(|()| std::fs::write(stem.with_extension("sass"), navin_shader::disassemble(program)));
+        .and_then(|()| std::fs::write(stem.with_extension("sass"), navin_shader::disassemble(program, None)));
     if let Err(e) = written {
         tracing::warn!("dump_shaders: {}: {e}", stem.display());
     }
