@@ -285,7 +285,7 @@ pub fn queue(device: *mut NVNdevice) -> *mut NVNqueue {
     }
 }
 
-fn memory_pool(device: *mut NVNdevice, bytes: usize, flags: NVNmemoryPoolFlags) -> (*mut NVNmemoryPool, *mut u8) {
+pub fn memory_pool(device: *mut NVNdevice, bytes: usize, flags: NVNmemoryPoolFlags) -> (*mut NVNmemoryPool, *mut u8) {
     // SAFETY: zeroed storage of sufficient size.
     unsafe {
         let (builder, pool, memory) = (object(), object(), storage::<u8>(bytes));

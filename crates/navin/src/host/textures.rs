@@ -40,6 +40,9 @@ pub(crate) struct Texture {
     pub(crate) finalized: AtomicBool,
     /// Owned by the submit thread; the lock is never contended.
     pub(crate) content: Mutex<Content>,
+    /// Storage order: the blocks of a texture that the device has decoded, in storage that the CPU does not write, once
+    /// a command copied some into it.
+    pub(crate) kept: Mutex<Option<Box<[u8]>>>,
 }
 
 /// Where the texture's content is.
@@ -182,6 +185,7 @@ impl Textures {
             storage_written: AtomicBool::new(false),
             finalized: AtomicBool::new(false),
             content: Mutex::default(),
+            kept: Mutex::default(),
         });
         self.live.write().insert(serial, texture);
         serial

@@ -12,6 +12,7 @@
 //! - Where nothing is tracked, storage is fetched again when the guest says that it wrote it (texel writes, flushed
 //!   ranges).
 
+use std::borrow::Cow;
 use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,7 +61,8 @@ pub(crate) fn image_for(
             if !*gpu_written {
                 refresh(driver, encoder, texture, &image, filled, said);
             }
-            *gpu_written |= usage == Use::Write;
+            // Nothing but copies writes into decoded blocks, and those put them into storage as well.
+            *gpu_written |= usage == Use::Write && !decoded::is_decoded(texture, &image);
             Some(image)
         }
         Content::Impossible => None,
@@ -70,7 +72,8 @@ pub(crate) fn image_for(
                 return None;
             };
             let filled = fill(driver, encoder, texture, &image);
-            *content = Content::Image { image: Arc::clone(&image), gpu_written: usage == Use::Write, filled };
+            let gpu_written = usage == Use::Write && !decoded::is_decoded(texture, &image);
+            *content = Content::Image { image: Arc::clone(&image), gpu_written, filled };
             Some(image)
         }
     }
@@ -218,8 +221,14 @@ fn fill(driver: &Driver, encoder: &mut Encoder, texture: &Texture, image: &Arc<I
     }
     // Written on the GPU and not there yet: to be filled again then.
     bytes.note_gpu_writes(0..size, driver.context.queue().completed());
-    bytes.bring(&driver.context, 0..size);
-    let storage = bytes.read(0..size);
+    let kept = texture.kept.lock();
+    let storage = match &*kept {
+        Some(kept) => Cow::Borrowed(&**kept),
+        None => {
+            bytes.bring(&driver.context, 0..size);
+            bytes.read(0..size)
+        }
+    };
     if !bytes.cpu_writes() && storage.iter().all(|byte| *byte == 0) {
         clear(driver, encoder, texture, image);
         return filled;

@@ -1,5 +1,7 @@
 //! Clears and copies.
 
+mod blocks;
+
 use std::sync::Arc;
 
 use ash::vk;
@@ -12,6 +14,7 @@ use navin_command::record::payload::{
 use navin_texture::{Class, FormatInfo, Target as TextureTarget};
 use navin_vulkan::{Access, Attachment, BufferRange, Image, Scissor, Targets};
 
+use self::blocks::Blocks;
 use super::content::{self, Use};
 use super::images::{self, Selection};
 use super::state::{Dirty, Range};
@@ -213,7 +216,7 @@ impl Piece<'_> {
             );
             return;
         }
-        let is_decoded = into_texture && decoded::is_decoded(&named.texture, &named.image);
+        let is_decoded = decoded::is_decoded(&named.texture, &named.image);
         if !is_decoded
             && !images::device_format(&self.driver.context, named.texture.format).is_some_and(|d| d.same_bytes)
         {
@@ -263,7 +266,12 @@ impl Piece<'_> {
             .image_extent(extent);
         if is_decoded {
             let rows = Rows { row, image, bytes: tight_row, rows, images };
-            self.decode_rows(&named, region, copy.buffer.get(), bytes, &rows);
+            let part = named.blocks_of(offset, extent, layers);
+            if into_texture {
+                self.decode_rows(&named, region, &part, copy.buffer.get(), bytes, &rows);
+            } else {
+                self.kept_rows(&named, &part, buffer, &rows);
+            }
             self.end_transfer();
             return;
         }
@@ -282,30 +290,6 @@ impl Piece<'_> {
             }
         }
         self.end_transfer();
-    }
-
-    /// Blocks into an image that has texels instead.
-    fn decode_rows(&mut self, named: &Named, region: vk::BufferImageCopy2<'_>, address: u64, bytes: u64, rows: &Rows) {
-        let Some(from) = self.driver.pools.cpu_range(address, bytes) else {
-            fault!(
-                key = named.texture.serial,
-                "",
-                "blocks for texture {} are not side by side in memory that the CPU sees: not copied",
-                named.texture.serial
-            );
-            return;
-        };
-        // SAFETY: inside the pool's storage, which stays mapped while the submit thread replays; the guest has asked
-        // for these bytes to be read. They are copied before they are looked at.
-        let from = unsafe { std::slice::from_raw_parts(from.as_ptr(), bytes as usize) };
-        let mut tight = Vec::with_capacity((rows.bytes * rows.rows * rows.images) as usize);
-        for image in 0..rows.images {
-            for row in 0..rows.rows {
-                let at = (image * rows.image + row * rows.row) as usize;
-                tight.extend_from_slice(&from[at..at + rows.bytes as usize]);
-            }
-        }
-        decoded::put(&mut self.encoder, &named.texture, &named.image, region, &tight);
     }
 
     /// Vulkan wants offsets and strides that are multiples of the texel size, and image strides of the row's: other
@@ -379,6 +363,15 @@ impl Piece<'_> {
                     destination.selection.format.name
                 );
                 return;
+            }
+            if decoded::is_decoded(&source.texture, &source.image)
+                || decoded::is_decoded(&destination.texture, &destination.image)
+            {
+                let blocks = Blocks { from, from_extent, from_layers, to, to_extent, to_layers, count };
+                if !self.copy_blocks(&source, &destination, &blocks) {
+                    self.end_transfer();
+                    return;
+                }
             }
             // The depth of a copy counts slices on the side that has them, layers on the other.
             let depth = if three_d == [false, false] { 1 } else { count };
@@ -576,13 +569,12 @@ struct Rows {
 fn copyable(source: &Named, destination: &Named) -> bool {
     let (from, to) = (source.image.desc(), destination.image.desc());
     let color = source.image.aspects() == vk::ImageAspectFlags::COLOR;
+    // Of decoded blocks the texture's own bytes count, not the image's.
+    let is_decoded = [source, destination].iter().any(|named| decoded::is_decoded(&named.texture, &named.image));
     from.samples == to.samples
         && source.image.aspects() == destination.image.aspects()
-        && (from.format == to.format
-            || color
-                && decoded::is_decoded(&source.texture, &source.image)
-                    == decoded::is_decoded(&destination.texture, &destination.image)
-                && source.texture.format.bytes_per_block == destination.texture.format.bytes_per_block)
+        && (from.format == to.format && !is_decoded
+            || color && source.texture.format.bytes_per_block == destination.texture.format.bytes_per_block)
 }
 
 impl Named {
