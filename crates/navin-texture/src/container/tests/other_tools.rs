@@ -219,9 +219,14 @@ fn single(format: Format, seed: u64) -> Texture {
 fn exr_says_what_it_does_not_read() {
     let mut file = exr_with(&["B", "G", "R"]);
     let compression = file.windows(12).rposition(|w| w == b"compression\0").unwrap() + 12 + 4;
-    file[compression] = 4;
-    let piz = one(&file).unwrap_err();
-    assert!(piz.to_string().contains("PIZ") && piz.offset == Some(compression as u64), "{piz}");
+    for (number, name) in [(8, "DWAA"), (9, "DWAB"), (200, "compression 200")] {
+        file[compression] = number;
+        let error = one(&file).unwrap_err();
+        assert!(error.to_string().contains(name) && error.offset == Some(compression as u64), "{error}");
+    }
+    file[compression] = 0;
     file[5] = 2;
-    assert!(one(&file).unwrap_err().to_string().contains("tiles"));
+    assert!(one(&file).unwrap_err().to_string().contains("tiles without their size"));
+    file[5] = 8;
+    assert!(one(&file).unwrap_err().to_string().contains("deep data"));
 }
