@@ -425,10 +425,12 @@ impl CommandBuffer {
             let start = get!(self.cursor);
             let end = start.wrapping_add(bytes as u64);
             if end <= self.memory_end() {
-                // Only the piece is full.
+                // Only the piece is full. Closing it may ask for control memory: where the cursor is then, and in which
+                // memory, is to be looked at again.
                 if end > get!(self.limit) {
                     self.close_piece(host, false);
                     self.set_limit();
+                    continue;
                 }
                 set!(self.cursor = end);
                 return NonNull::new(start as *mut u8);

@@ -11,6 +11,8 @@ use navin_abi::types::NVNcommandBufferMemoryEvent as Event;
 use navin_command::{CommandBuffer, Host, flatten};
 
 const POOL: usize = 1 << 20;
+/// The longest piece that an entry can name, in bytes.
+const MAX_PIECE: u32 = ((1 << 18) - 1) * 4;
 
 /// Records 200 draws with calls in between, all from memory that the callback gives or does not.
 fn run(callback: impl Fn(&'static Host, CommandBuffer, &'static Pool, Event) + 'static) -> (Vec<u32>, (usize, usize)) {
@@ -161,4 +163,31 @@ fn a_million_recordings_in_one_list() {
         assert_eq!(replayed.len(), RECORDINGS as usize);
         assert!(replayed.iter().zip(0..).all(|(&count, expected)| count == expected));
     }
+}
+
+/// A piece is as long as an entry can say, the control memory is used up, and the callback that is asked for more adds
+/// command memory too: what is recorded next belongs there.
+#[test]
+fn b220_a_callback_that_moves_the_cursor_while_a_full_piece_is_closed_has_what_follows_in_its_block() {
+    const DRAWS: u32 = MAX_PIECE / DRAW as u32 + 1;
+    const SECOND: usize = 2 << 20;
+    let host = host();
+    let pool: &'static Pool = Box::leak(Box::new(Pool::new(0x10_0000, 4 << 20)));
+    let called = Guest::new().with_command(host, pool, 3 << 20, 512).with_control(host, 256).record_draws(host, [7]);
+    let guest =
+        Guest::new().with_command(host, pool, 0, SECOND).with_control(host, 32).on_memory(move |buffer, event, _| {
+            assert_eq!(event, Event::OUT_OF_CONTROL_MEMORY);
+            grant(buffer, host, pool, SECOND, 4096);
+            add_control(buffer, host, control(256), 256);
+        });
+    let buffer = guest.buffer();
+    buffer.begin(host);
+    (0..3).for_each(|_| buffer.call(host, [called]));
+    guest.draws(host, 1000..1000 + DRAWS);
+    assert_eq!(guest.calls.1, 1, "the last draw closed a full piece");
+    assert_eq!(buffer.command_memory_used(), DRAW as u64, "the last draw is all that is in the new block");
+    assert_eq!(pool.word(SECOND + 8), 1000 + DRAWS - 1);
+    let handle = buffer.end(host);
+    let replayed = counts(&flatten(host, pool, [handle]));
+    assert!(replayed.iter().copied().eq([7, 7, 7].into_iter().chain(1000..1000 + DRAWS)), "{}", replayed.len());
 }
