@@ -21,7 +21,13 @@ enum Pending<W, P> {
     Present(P),
     Wait(Receipt),
     Fence(Receipt),
-    WaitEvent { address: u64, mode: WaitMode, value: u32 },
+    /// `passed`: a signal has let it go, whatever came after that signal.
+    WaitEvent {
+        address: u64,
+        mode: WaitMode,
+        value: u32,
+        passed: Option<Ticket>,
+    },
 }
 
 struct Entry<W, P> {
@@ -184,7 +190,7 @@ impl<W, P> Core<W, P> {
             let pending = match step {
                 Step::Work(work) => Pending::Work(work),
                 Step::Present(present) => Pending::Present(present),
-                Step::WaitEvent { address, mode, value } => Pending::WaitEvent { address, mode, value },
+                Step::WaitEvent { address, mode, value } => Pending::WaitEvent { address, mode, value, passed: None },
                 Step::WaitSync(sync) => match self.syncs.get(&sync) {
                     // The target is the newest fence now; a later fence does not move it (B229).
                     Some(Some(receipt)) => Pending::Wait(receipt.clone()),
@@ -297,7 +303,8 @@ impl<W, P> Core<W, P> {
                 Target::Encoded(ticket) => Some(ticket),
                 Target::Abandoned => Some(0),
             },
-            Pending::WaitEvent { address, mode, value } => match self.in_flight.get(&address) {
+            Pending::WaitEvent { passed: Some(ticket), .. } => Some(ticket),
+            Pending::WaitEvent { address, mode, value, passed: None } => match self.in_flight.get(&address) {
                 // Everything encoded counts as having run, in the order of encoding. What memory holds now is
                 // older than that, so it is asked only when no signal is on its way (B229).
                 Some(last) => {
@@ -322,7 +329,13 @@ impl<W, P> Core<W, P> {
     pub(crate) fn executed(&mut self, id: QueueId, executed: Executed) {
         let Executed { ticket, signals } = executed;
         if let Some(queue) = self.queues.get_mut(&id) {
-            queue.executing = None;
+            if let Some(arrival) = queue.executing.take()
+                && !signals.is_empty()
+            {
+                self.pass_parked(arrival, ticket, &signals);
+            }
+        }
+        if let Some(queue) = self.queues.get_mut(&id) {
             if ticket != 0 {
                 queue.last = queue.last.max(ticket);
                 // Whatever follows on this queue is behind this work, and this work was behind the waits.
@@ -332,6 +345,19 @@ impl<W, P> Core<W, P> {
         if ticket > self.completed {
             for EventSignal { address, mode, value } in signals {
                 self.in_flight.insert(address, InFlight { mode, value, ticket });
+            }
+        }
+    }
+
+    /// Lets the queues go on that stood at a wait for an event when work of submission `arrival` was encoded: on the
+    /// console they look all the time, and see each value that the work writes, not the last alone (B229).
+    fn pass_parked(&mut self, arrival: u64, ticket: Ticket, signals: &[EventSignal]) {
+        for queue in self.queues.values_mut() {
+            let Some(first) = queue.entries.front_mut().filter(|first| first.arrival < arrival) else { continue };
+            let Pending::WaitEvent { address, mode, value, passed } = &mut first.pending else { continue };
+            let writes = signals.iter().filter(|s| s.mode == SignalMode::Write && s.address == *address);
+            if writes.into_iter().any(|signal| mode.satisfied(signal.value, *value)) {
+                *passed = Some(ticket);
             }
         }
     }
@@ -394,7 +420,7 @@ impl<W, P> Core<W, P> {
                 Pending::Present(_) => StepKind::Present,
                 Pending::Wait(_) => StepKind::WaitSync,
                 Pending::Fence(_) => StepKind::FenceSync,
-                Pending::WaitEvent { address, mode, value } => StepKind::WaitEvent { address, mode, value },
+                Pending::WaitEvent { address, mode, value, .. } => StepKind::WaitEvent { address, mode, value },
             });
             (id, queue.entries.len(), at, queue.last)
         })

@@ -103,6 +103,48 @@ fn b229_a_wait_on_an_add_is_parked_until_it_lands() {
     assert_eq!(gpu.after(2), Some(0));
 }
 
+/// On the console the waiting queue looks all the time, and sees the first value while the second is not there yet.
+#[test]
+fn b229_a_queue_that_stands_at_a_wait_sees_each_write_of_a_piece() {
+    let write = |value| navin_sync::EventSignal { address: EVENT, mode: SignalMode::Write, value };
+    for completed_at_once in [false, true] {
+        let (s, mut gpu, a, b) = setup();
+        gpu.memory.insert(EVENT, 0);
+        s.submit(b, [wait_event(EVENT, WaitMode::Equal, 1), work(2)]).unwrap();
+        s.run_ready(&mut gpu);
+        let piece = Work { name: 1, signals: vec![write(1), write(2)] };
+        s.submit(a, [Step::Work(piece)]).unwrap();
+        if completed_at_once {
+            // Before anybody looks at the parked queue again.
+            s.complete(1);
+        }
+        s.run_ready(&mut gpu);
+        assert_eq!(gpu.names(), [1, 2]);
+        assert_eq!(gpu.after(2), Some(1), "behind the piece");
+        // Who comes later finds the last value.
+        s.submit(b, [wait_event(EVENT, WaitMode::Equal, 1), work(3)]).unwrap();
+        s.run_ready(&mut gpu);
+        assert_eq!(gpu.names(), [1, 2]);
+    }
+}
+
+/// Only the step at which a queue stands looks: a wait behind another one finds what is there when it is reached.
+#[test]
+fn b229_a_wait_that_its_queue_has_not_reached_sees_the_last_write_alone() {
+    const OTHER: u64 = EVENT + 64;
+    let write = |value| navin_sync::EventSignal { address: EVENT, mode: SignalMode::Write, value };
+    let (s, mut gpu, a, b) = setup();
+    gpu.memory.extend([(EVENT, 0), (OTHER, 0)]);
+    let waits = [wait_event(OTHER, WaitMode::Equal, 1), wait_event(EVENT, WaitMode::Equal, 1), work(2)];
+    s.submit(b, waits).unwrap();
+    s.submit(a, [Step::Work(Work { name: 1, signals: vec![write(1), write(2)] })]).unwrap();
+    s.run_ready(&mut gpu);
+    gpu.memory.insert(OTHER, 1);
+    s.poke();
+    s.run_ready(&mut gpu);
+    assert_eq!(gpu.names(), [1], "the event holds 2");
+}
+
 #[test]
 fn b229_two_signals_of_one_piece_are_both_in_flight_with_it() {
     const SECOND: u64 = EVENT + 64;
@@ -128,7 +170,8 @@ fn b229_the_last_signal_in_flight_decides() {
     s.submit(a, [signal(1, EVENT, SignalMode::Write, 0), wait_event(EVENT, WaitMode::Equal, 1), work(2)]).unwrap();
     s.run_ready(&mut gpu);
     assert_eq!(gpu.names(), [1]);
-    // A write that satisfies it, followed by an add: the sum is known when they have landed.
+    // A write that satisfies it, followed by an add: the sum is known when they have landed. Queue `a` stood at its wait
+    // and sees the write; who comes later finds the sum.
     let both = Work {
         name: 3,
         signals: vec![
@@ -136,15 +179,15 @@ fn b229_the_last_signal_in_flight_decides() {
             navin_sync::EventSignal { address: EVENT, mode: SignalMode::Add, value: 0 },
         ],
     };
-    s.submit(b, [Step::Work(both)]).unwrap();
-    s.run_ready(&mut gpu);
-    assert_eq!(gpu.names(), [1, 3]);
-    gpu.complete(&s, 1);
-    s.run_ready(&mut gpu);
-    assert_eq!(gpu.names(), [1, 3], "the reset has landed, the add has not");
-    gpu.complete(&s, 2);
+    s.submit(b, [Step::Work(both), wait_event(EVENT, WaitMode::Equal, 1), work(4)]).unwrap();
     s.run_ready(&mut gpu);
     assert_eq!(gpu.names(), [1, 3, 2]);
+    gpu.complete(&s, 1);
+    s.run_ready(&mut gpu);
+    assert_eq!(gpu.names(), [1, 3, 2], "the reset has landed, the add has not");
+    gpu.complete(&s, 2);
+    s.run_ready(&mut gpu);
+    assert_eq!(gpu.names(), [1, 3, 2, 4]);
 }
 
 #[test]

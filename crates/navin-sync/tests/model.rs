@@ -100,6 +100,8 @@ struct Entry {
     step: ModelStep,
     /// For a wait on a sync: the fence that was newest at submit.
     fence: Option<Newest>,
+    /// For a wait on an event: the ticket of work that wrote a value it waited for while its queue stood here.
+    passed: Option<u64>,
     fate: Fate,
 }
 
@@ -148,6 +150,7 @@ impl Model {
                     Fate::Dropped => Some(0),
                 },
             },
+            ModelStep::WaitEvent(..) if entry.passed.is_some() => entry.passed,
             ModelStep::WaitEvent(event, mode, value) => {
                 let in_flight = self.encoded.iter().rev().filter(|(_, ticket)| *ticket > self.completed);
                 let mut signals = in_flight.flat_map(|&(at, ticket)| {
@@ -185,15 +188,17 @@ impl Model {
                     first.push(at);
                 }
             }
-            let may_go = |at: usize| self.may_go(at, memory).map(|after| (self.entries[at].submission, at, after));
-            let next = first.into_iter().filter_map(may_go).min();
+            let may_go = |at: &usize| self.may_go(*at, memory).map(|after| (self.entries[*at].submission, *at, after));
+            let next = first.iter().filter_map(may_go).min();
             let Some((_, at, after)) = next else { return };
             let entry = &self.entries[at];
             self.entries[at].fate = match entry.step {
                 ModelStep::Work(_) => {
                     *ticket += 1;
-                    self.log.push((entry.queue, entry.name, self.waited_for(at)));
+                    let (queue, name) = (entry.queue, entry.name);
+                    self.log.push((queue, name, self.waited_for(at)));
                     self.encoded.push((at, *ticket));
+                    self.see_writes(at, *ticket, &first);
                     Fate::Done(*ticket)
                 }
                 ModelStep::Present => {
@@ -202,6 +207,22 @@ impl Model {
                 }
                 _ => Fate::Done(after),
             };
+        }
+    }
+
+    /// Queues that stand at waits submitted before the work see each of its writes.
+    fn see_writes(&mut self, work: usize, ticket: u64, first: &[usize]) {
+        let ModelStep::Work(signals) = self.entries[work].step.clone() else { unreachable!() };
+        for signal in signals.iter().filter(|signal| signal.mode == SignalMode::Write) {
+            for &at in first {
+                if let ModelStep::WaitEvent(event, mode, value) = self.entries[at].step
+                    && address(event) == signal.address
+                    && mode.satisfied(signal.value, value)
+                    && self.entries[at].submission < self.entries[work].submission
+                {
+                    self.entries[at].passed = Some(ticket);
+                }
+            }
         }
     }
 
@@ -260,7 +281,7 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
                     // A wait on a sync never fenced is over when it is submitted (B229).
                     let over = matches!(step, ModelStep::WaitSync(_)) && fence.is_none();
                     let fate = if over { Fate::Done(0) } else { Fate::Waiting };
-                    model.entries.push(Entry { queue, submission, name: names, step, fence, fate });
+                    model.entries.push(Entry { queue, submission, name: names, step, fence, passed: None, fate });
                 }
                 scheduler.submit(queues[queue], real).unwrap();
             }
