@@ -766,3 +766,50 @@ fn run_a_million() {
     submit(&[handles.as_slice(), &handles].concat());
     assert!((0..100).all(|n| guest.at::<u32>(words + 4 * n) == 0));
 }
+
+/// What one draw names, many draws can: as quads each would be rewritten, and its indices kept until the GPU has read
+/// them.
+#[test]
+fn b225_draws_without_instances_cost_no_memory() {
+    const TEST: &str = "b225_draws_without_instances_cost_no_memory";
+    if !this_program::is_child() {
+        return this_program::alone(TEST, &[]);
+    }
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
+    };
+    let mut guest = Guest::new();
+    let program = guest.program(&["aux_vs_v0", "aux_fs_f1"]);
+    let vertices = guest.vertices(&rectangle(4, 4, 10, 8, 0.0, WHITE));
+    guest.run(|c| {
+        guest.begin(c, program);
+        draw(c, vertices);
+    });
+    let before = peak();
+    guest.run(|c| {
+        guest.begin(c, program);
+        for n in 0..6 {
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferDrawArraysInstanced(c, NVNdrawPrimitive::QUADS, 0, i32::from(n) + 0xFF_FFF0, 0, 0);
+                nvnCommandBufferDrawArraysInstanced(c, NVNdrawPrimitive::LINE_LOOP, 0, -1, 0, 0);
+                nvnCommandBufferDrawElementsInstanced(
+                    c,
+                    NVNdrawPrimitive::QUADS,
+                    navin_abi::enums::NVNindexType::UNSIGNED_BYTE,
+                    0xFF_FFFF,
+                    vertices,
+                    0,
+                    0,
+                    0,
+                );
+            }
+        }
+        draw(c, vertices);
+    });
+    assert_eq!(guest.pixels().iter().filter(|texel| **texel == [255; 4]).count(), 80, "what is drawn after them");
+    let grown = peak() - before;
+    assert!(grown < 64, "{grown} MB for draws of nothing");
+}

@@ -44,7 +44,9 @@ pub(crate) type Pieces = SmallVec<[(Option<BufferRange>, u64); 1]>;
 impl Piece<'_> {
     /// Draws vertices in order.
     pub(crate) fn draw_arrays(&mut self, primitive: u8, draw: &DrawArraysInstanced) {
-        if !self.affords(|budget| budget.draw(draw.count, draw.instance_count)) {
+        if draws_nothing(draw.count, draw.instance_count)
+            || !self.affords(|budget| budget.draw(draw.count, draw.instance_count))
+        {
             return;
         }
         let topology = convert::topology(NVNdrawPrimitive(i32::from(primitive)));
@@ -62,7 +64,9 @@ impl Piece<'_> {
 
     /// Draws indexed vertices.
     pub(crate) fn draw_elements(&mut self, mode: ElementMode, draw: &DrawElementsInstanced) {
-        if !self.affords(|budget| budget.draw(draw.count, draw.instance_count)) {
+        if draws_nothing(draw.count, draw.instance_count)
+            || !self.affords(|budget| budget.draw(draw.count, draw.instance_count))
+        {
             return;
         }
         let topology = convert::topology(NVNdrawPrimitive(i32::from(mode.primitive())));
@@ -80,9 +84,6 @@ impl Piece<'_> {
             let Some(mut indices) = self.read_indices(address, draw.count, size) else { return };
             indices.iter_mut().filter(|index| **index == restart).for_each(|index| *index = u32::MAX);
             self.draw_indices(topology, &indices, draw.base_vertex, draw.base_instance, draw.instance_count);
-            return;
-        }
-        if draw.count == 0 {
             return;
         }
         // Indices past the pool's end are not there to be read.
@@ -526,6 +527,11 @@ impl Piece<'_> {
             }
         }
     }
+}
+
+/// Whether a draw has no vertex. Asked first: no budget counts the indices that such a draw would be rewritten to.
+fn draws_nothing(count: u32, instances: u32) -> bool {
+    count == 0 || instances == 0
 }
 
 /// The numbers of the bits that are set, from the lowest.

@@ -33,7 +33,6 @@ use std::collections::HashMap;
 use std::ops::Range as WordRange;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use navin_abi::fault;
 use navin_abi::records::ViewDesc;
@@ -46,7 +45,7 @@ use navin_command::record::limits::Budget;
 use navin_command::record::payload::{BufferRange, TextureRef};
 use navin_command::record::{Record, RecordReader};
 use navin_memory::AddressReader;
-use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket};
+use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket, Timeline};
 use navin_vulkan::{Access, Encoder};
 
 use self::reports::Reported;
@@ -58,9 +57,6 @@ use crate::host::completion::{Completion, Origin, Write};
 use crate::host::pools::bytes::Moment;
 use crate::host::programs::Program;
 use crate::host::textures::Texture;
-
-/// How long earlier work is waited for at a time, where the CPU has to see what it did.
-const FINISH_WAIT: Duration = Duration::from_secs(1);
 
 /// A piece of a submission: records between two places where the queue may have to wait.
 pub(crate) struct Work {
@@ -343,40 +339,43 @@ impl Piece<'_> {
         self.resume_condition();
     }
 
-    /// Submits what is recorded and goes on in a new command buffer; the ticket of what was submitted.
+    /// Submits what is recorded and goes on in a new command buffer; the ticket of what was submitted, `None` where it
+    /// was refused or the device is gone.
     fn cut(&mut self) -> Option<Ticket> {
-        let fresh = match self.driver.context.queue().begin() {
+        let driver = self.driver;
+        let fresh = match driver.begin() {
             Ok(encoder) => encoder,
             Err(e) => {
-                fault!("", "a submission could not be cut ({e})");
+                fault!("B644", "a submission could not be cut ({e})");
+                driver.lost(&e);
                 return None;
             }
         };
-        let ticket = submit(self.driver, std::mem::replace(&mut self.encoder, fresh));
+        let ticket = submit(driver, std::mem::replace(&mut self.encoder, fresh));
+        driver.pools.submitted_as(self.submission, ticket.unwrap_or(0));
         self.reported.submitted(&mut self.reports, ticket.unwrap_or(0));
+        if let Some(ticket) = ticket {
+            // The watchdog looks at what was pushed, and device loss names it (B235, B645). What the CPU has to write
+            // stays with the piece's end.
+            let origin = self.completion.origin.clone();
+            driver.completions.push(ticket, Completion { writes: Vec::new(), origin });
+        }
         self.state.invalidate();
         self.seen = [Seen::default(); STAGES];
-        self.submission = self.driver.context.queue().submitted() + 1;
+        self.submission = driver.context.queue().submitted() + 1;
         self.begin();
-        ticket
+        // The place that the piece had is taken; it needs another for its end.
+        (ticket.is_none() || driver.completions.reserve()).then_some(ticket)?
     }
 
     /// Submits what is recorded and waits for it and all work before; false when the device is gone.
     pub(crate) fn finish_earlier_work(&mut self) -> bool {
         let Some(ticket) = self.cut() else { return false };
-        loop {
-            match self.driver.context.queue().wait(ticket, FINISH_WAIT) {
-                Ok(true) => {
-                    self.driver.pools.come_down(ticket);
-                    return true;
-                }
-                Ok(false) => {}
-                Err(e) => {
-                    self.driver.lost(&e);
-                    return false;
-                }
-            }
+        let ended = self.driver.wait(ticket, None) == Ok(true);
+        if ended {
+            self.driver.pools.come_down(ticket);
         }
+        ended
     }
 
     fn run(&mut self, stream: &Stream, words: WordRange<usize>) {
