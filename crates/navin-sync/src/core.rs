@@ -328,19 +328,13 @@ impl<W, P> Core<W, P> {
     /// The executor is through with the queue's work.
     pub(crate) fn executed(&mut self, id: QueueId, executed: Executed) {
         let Executed { ticket, signals } = executed;
-        if let Some(queue) = self.queues.get_mut(&id) {
-            if let Some(arrival) = queue.executing.take()
-                && !signals.is_empty()
-            {
-                self.pass_parked(arrival, ticket, &signals);
-            }
+        if let Some(arrival) = self.queues.get_mut(&id).and_then(|queue| queue.executing.take()) {
+            self.pass_parked(arrival, ticket, &signals);
         }
-        if let Some(queue) = self.queues.get_mut(&id) {
-            if ticket != 0 {
-                queue.last = queue.last.max(ticket);
-                // Whatever follows on this queue is behind this work, and this work was behind the waits.
-                queue.after = 0;
-            }
+        if let Some(queue) = self.queues.get_mut(&id).filter(|_| ticket != 0) {
+            queue.last = queue.last.max(ticket);
+            // Whatever follows on this queue is behind this work, and this work was behind the waits.
+            queue.after = 0;
         }
         if ticket > self.completed {
             for EventSignal { address, mode, value } in signals {
@@ -352,6 +346,9 @@ impl<W, P> Core<W, P> {
     /// Lets the queues go on that stood at a wait for an event when work of submission `arrival` was encoded: on the
     /// console they look all the time, and see each value that the work writes, not the last alone (B229).
     fn pass_parked(&mut self, arrival: u64, ticket: Ticket, signals: &[EventSignal]) {
+        if signals.is_empty() {
+            return;
+        }
         for queue in self.queues.values_mut() {
             let Some(first) = queue.entries.front_mut().filter(|first| first.arrival < arrival) else { continue };
             let Pending::WaitEvent { address, mode, value, passed } = &mut first.pending else { continue };
