@@ -793,7 +793,7 @@ fn b225_draws_without_instances_cost_no_memory() {
         for n in 0..6 {
             // SAFETY: live objects.
             unsafe {
-                nvnCommandBufferDrawArraysInstanced(c, NVNdrawPrimitive::QUADS, 0, i32::from(n) + 0xFF_FFF0, 0, 0);
+                nvnCommandBufferDrawArraysInstanced(c, NVNdrawPrimitive::QUADS, 0, n + 0xFF_FFF0, 0, 0);
                 nvnCommandBufferDrawArraysInstanced(c, NVNdrawPrimitive::LINE_LOOP, 0, -1, 0, 0);
                 nvnCommandBufferDrawElementsInstanced(
                     c,
