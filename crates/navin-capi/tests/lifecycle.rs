@@ -285,6 +285,79 @@ fn b644_31_failures_for_memory_go_on_and_the_32nd_ends_the_process() {
     assert!(text.contains("32 submissions failed because the device's memory has run out"), "{text}");
 }
 
+/// A command buffer that is refused leaves everything as it was before: counters, the textures that it was to fill, and
+/// events, which are signalled all the same.
+#[test]
+fn b644_what_a_refused_submission_was_to_do_is_not_taken_for_done() {
+    const TEST: &str = "b644_what_a_refused_submission_was_to_do_is_not_taken_for_done";
+    let Some(output) = child(TEST, &[]) else {
+        let mut guest = Guest::new();
+        let program = guest.program(&["aux_vs_v0", "aux_fs_f1"]);
+        let vertices = guest.vertices(&rectangle(4, 4, 10, 8, 0.0, WHITE));
+        let report = guest.take(4096);
+        let report = guest.address(report);
+        let samples = navin_abi::enums::NVNcounterType::SAMPLES_PASSED;
+        let draw = |c| {
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferBindVertexBuffer(c, 0, vertices, 6 * STRIDE as usize);
+                nvnCommandBufferDrawArrays(c, navin_abi::enums::NVNdrawPrimitive::TRIANGLES, 0, 6);
+            }
+        };
+        guest.run(|c| {
+            guest.begin(c, program);
+            // SAFETY: a live command buffer.
+            unsafe { nvnCommandBufferResetCounter(c, samples) };
+            draw(c);
+        });
+        // A texture whose storage has content, copied to a buffer; an event.
+        let texture = guest.texture(navin_abi::enums::NVNformat::RGBA8, SIDE, SIDE);
+        let all = NVNcopyRegion { xoffset: 0, yoffset: 0, zoffset: 0, width: SIDE, height: SIDE, depth: 1 };
+        let texels = vec![0xA5u8; (SIDE * SIDE * 4) as usize];
+        let to = guest.take(texels.len());
+        let to = guest.address(to);
+        let at = guest.take(4);
+        let (builder, event) = (object(), object());
+        // SAFETY: zeroed storage that stays; the texels are as many as are read.
+        unsafe {
+            nvnTextureWriteTexels(texture, null(), &all, texels.as_ptr().cast());
+            nvnEventBuilderSetDefaults(builder);
+            nvnEventBuilderSetStorage(builder, guest.pool, at as i64);
+            assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
+        }
+        let event_at = guest.address(at);
+        for round in 1..=3u32 {
+            assert!(navin::lifecycle::refuse_submissions(1));
+            guest.run(|c| {
+                draw(c);
+                // SAFETY: live objects.
+                unsafe {
+                    nvnCommandBufferCopyTextureToBuffer(c, texture, null(), &all, to, NVNcopyFlags(0));
+                    let (bottom, none) = (NVNeventSignalLocation::BOTTOM, NVNeventSignalFlags(0));
+                    nvnCommandBufferSignalEvent(c, event, NVNeventSignalMode::WRITE, bottom, none, round);
+                }
+            });
+            assert_eq!(guest.at::<u32>(to), 0, "refused");
+            assert_eq!(guest.at::<u32>(event_at), round, "whoever waits for it was promised it (B229)");
+        }
+        guest.run(|c| {
+            draw(c);
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferReportCounter(c, samples, report);
+                nvnCommandBufferCopyTextureToBuffer(c, texture, null(), &all, to, NVNcopyFlags(0));
+            }
+        });
+        assert_eq!(guest.report(report).counter, 160, "one draw before the refused ones, one after them");
+        let copied: Vec<u32> = (0..texels.len() as u64 / 4).map(|n| guest.at(to + 4 * n)).collect();
+        assert!(copied.iter().all(|texel| *texel == 0xA5A5_A5A5), "filled again: {:x?}", &copied[..4]);
+        return;
+    };
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("a submission was refused"), "{text}");
+}
+
 /// A queue that is finalized while everything is suspended waits for the resume, and so does its work.
 #[test]
 fn b234_a_queue_finalized_while_suspended_loses_nothing() {

@@ -228,6 +228,45 @@ fn b229_both_predicates_and_both_signals_from_cpu_and_gpu_with_values_that_wrap(
     }
 }
 
+/// The event's word itself is memory like any other: who goes on behind a wait finds the value there, and a clear behind
+/// a signal of the same recording is not overwritten by it.
+#[test]
+fn b590_the_word_of_an_event_is_written_in_order_with_what_else_the_gpu_writes_and_reads() {
+    let mut guest = Guest::new();
+    let (producers, consumers) = (guest.queue, queue(guest.device));
+    let (producer, consumer) = (Recorder::new(&mut guest), Recorder::new(&mut guest));
+    let place = guest.take(64);
+    let place = guest.address(place);
+    let event = event(&mut guest, 0);
+    for round in 1..=20u32 {
+        let (signals, waits) = (
+            producer.record(|c| event.record_signal(c, WRITE, round)),
+            consumer.record(|c| {
+                event.record_wait(c, GEQUAL, round);
+                copy(c, event.address, place, 4);
+            }),
+        );
+        submit(producers, signals);
+        submit(consumers, waits);
+        finish(consumers);
+        assert_eq!(guest.at::<u32>(place), round);
+    }
+    // Write and adds in a recording, a copy between them, a clear behind a write.
+    let all = producer.record(|c| {
+        event.record_signal(c, WRITE, 5);
+        event.record_signal(c, ADD, 7);
+        copy(c, event.address, place, 4);
+        event.record_signal(c, ADD, u32::MAX);
+        copy(c, event.address, place + 4, 4);
+        event.record_signal(c, WRITE, 9);
+        clear(c, event.address, 4, 0);
+    });
+    submit(producers, all);
+    finish(producers);
+    assert_eq!(guest.at::<[u32; 2]>(place), [12, 11]);
+    assert_eq!(guest.at::<u32>(event.address), 0);
+}
+
 #[test]
 fn b229_only_the_waiting_queue_is_parked_and_memory_written_without_a_call_lets_it_go() {
     let mut guest = Guest::new();

@@ -26,6 +26,17 @@ pub fn fail_submissions(count: u32) -> bool {
     driver.is_some()
 }
 
+/// Has the next `count` command buffers refused for memory when they are submitted, for tests of that: false without a
+/// device.
+#[doc(hidden)]
+pub fn refuse_submissions(count: u32) -> bool {
+    let driver = driver::get();
+    if let Some(driver) = driver {
+        driver.health.refuse_next(count);
+    }
+    driver.is_some()
+}
+
 /// What happens when the Vulkan driver says that the device is lost, for tests of it: false without a device.
 #[doc(hidden)]
 pub fn lose_device() -> bool {

@@ -168,6 +168,17 @@ impl CounterMemory {
     fn flip(&self) {
         self.half.fetch_xor(1, Ordering::Relaxed);
     }
+
+    /// Which sums are in force, for [`go_back`](Self::go_back).
+    pub fn mark(&self) -> u32 {
+        self.half.load(Ordering::Relaxed)
+    }
+
+    /// What was encoded since [`mark`](Self::mark) does not run: the sums are what they were. Encoding a submission
+    /// writes the sums in force only once it has written the others, so they are there.
+    pub fn go_back(&self, mark: u32) {
+        self.half.store(mark & 1, Ordering::Relaxed);
+    }
 }
 
 /// Optional stages of draws, which decide what some results mean.
@@ -499,11 +510,12 @@ impl Encoder {
         self.count.quiet = before;
     }
 
-    /// Writes the reports that wait. Ends the rendering scope if there are any.
+    /// Writes the reports and the event signals that wait, in this order. Ends the rendering scope if there are any.
     pub fn flush_reports(&mut self) {
         if !self.count.tasks.is_empty() {
             self.fold();
         }
+        self.flush_signals();
     }
 
     /// Writes what waits and takes what was counted into the running sums; at the end of a submission.

@@ -8,10 +8,11 @@ use crate::layout::Layouts;
 use crate::shader::{Interface, Shader, ShaderDesc, ShaderError, Stage};
 use ash::vk;
 
-/// Compute shaders for counters and render conditions; made at their first use.
+/// Compute shaders for counters, render conditions and event signals; made at their first use.
 pub(crate) struct CounterKit {
     pub(super) fold: Arc<Shader>,
     pub(super) condition: Arc<Shader>,
+    pub(super) signal: Arc<Shader>,
 }
 
 impl CounterKit {
@@ -24,6 +25,7 @@ impl CounterKit {
                 include_bytes!("../../shaders/condition.comp.spv"),
                 "render condition",
             )?,
+            signal: own_shader(gpu, layouts, include_bytes!("../../shaders/signal.comp.spv"), "event signals")?,
         })
     }
 }
@@ -50,7 +52,10 @@ impl Encoder {
             match CounterKit::new(&self.gpu, &self.shared.layouts) {
                 Ok(made) => *kit = Some(Arc::new(made)),
                 Err(error) => {
-                    navin_abi::fault!("", "no shaders for counters and render conditions, which are left out: {error}");
+                    navin_abi::fault!(
+                        "",
+                        "no shaders for counters, render conditions and event signals, which the GPU leaves out: {error}"
+                    );
                 }
             }
         }

@@ -21,6 +21,7 @@ mod flush;
 pub(crate) mod kit;
 mod query;
 mod scope;
+mod signal;
 mod state;
 mod transfer;
 
@@ -127,6 +128,8 @@ pub struct Encoder {
     /// The condition in force.
     condition: Option<(BufferRange, bool)>,
     count: count::Count,
+    /// Event signals that wait to be written.
+    signals: Vec<signal::Signal>,
 }
 
 impl Encoder {
@@ -154,6 +157,7 @@ impl Encoder {
             last: Class::None,
             condition: None,
             count: count::Count::default(),
+            signals: Vec::new(),
             gpu,
             shared,
         });
@@ -175,6 +179,7 @@ impl Encoder {
     pub(crate) fn finish(mut self: Box<Self>) -> Result<(Frame, u64), vk::Result> {
         self.end_rendering();
         self.finish_counting();
+        self.flush_signals();
         self.set_condition(None);
         self.emit_barrier(Access::All, Access::AllAndHost);
         if let Some(error) = self.error {

@@ -34,10 +34,20 @@ impl Completion {
     /// The event signals among the writes.
     pub(crate) fn signals(&self) -> Vec<EventSignal> {
         let event = |write: &Write| match write {
-            Write::Event(signal) => Some(*signal),
+            Write::Event(signal) | Write::Signalled(signal) => Some(*signal),
             Write::Call(_) => None,
         };
         self.writes.iter().filter_map(event).collect()
+    }
+
+    /// Of the writes from `first` on none was the GPU's after all: it was not given what it should have written them
+    /// with.
+    pub(crate) fn refused(&mut self, first: usize) {
+        for write in self.writes.iter_mut().skip(first) {
+            if let Write::Signalled(signal) = *write {
+                *write = Write::Event(signal);
+            }
+        }
     }
 }
 
@@ -45,6 +55,8 @@ impl Completion {
 pub(crate) enum Write {
     /// An event's value.
     Event(EventSignal),
+    /// An event's value that the GPU has written, in order with its other writes: the scheduler is told (B590).
+    Signalled(EventSignal),
     /// Anything else that has to be in memory when waits for the submission end. Called with the completion lock
     /// held, on a guest's thread or the completion thread: it may take leaf locks and must not wait.
     #[expect(dead_code, reason = "reports that the device cannot write itself")]
@@ -117,6 +129,7 @@ impl Timeline for Driver {
         for write in record.writes {
             match write {
                 Write::Event(signal) => self.signal(&signal),
+                Write::Signalled(_) => {}
                 Write::Call(call) => call(self),
             }
         }
@@ -127,6 +140,13 @@ impl Driver {
     /// Makes the writes of everything up to `reached`, which the timeline has passed, and ends the waits for it.
     pub(crate) fn publish(&self, reached: Ticket) {
         navin_sync::publish(&self.scheduler, &self.completions, self, reached);
+    }
+
+    /// As [`publish`](Self::publish), if the GPU has passed `ticket`: nobody waits for what ended before its record came.
+    pub(crate) fn publish_ended(&self, ticket: Ticket) {
+        if self.context.queue().completed() >= ticket {
+            self.publish(ticket);
+        }
     }
 
     /// Waits for the oldest submission, publishes it, and so on. Ends with the device.

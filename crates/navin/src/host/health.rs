@@ -19,6 +19,8 @@ pub(crate) struct Health {
     memory_failures: AtomicU32,
     /// Submissions that are to fail for memory, for tests.
     to_fail: AtomicU32,
+    /// Command buffers that are to be refused, for tests.
+    to_refuse: AtomicU32,
 }
 
 /// Why nothing runs any more.
@@ -63,14 +65,29 @@ impl Health {
 
     /// Whether the submission that begins is to fail.
     pub(crate) fn fails(&self) -> bool {
-        self.to_fail.load(Ordering::Relaxed) > 0
-            && self.to_fail.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1)).is_ok()
+        take(&self.to_fail)
+    }
+
+    /// Has the next `count` command buffers refused when they are submitted.
+    pub(crate) fn refuse_next(&self, count: u32) {
+        self.to_refuse.store(count, Ordering::Release);
+    }
+
+    /// Whether the command buffer that is submitted is to be refused.
+    pub(crate) fn refuses(&self) -> bool {
+        take(&self.to_refuse)
     }
 
     /// Whether nothing runs any more.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
+}
+
+/// Takes one of those that are left.
+fn take(left: &AtomicU32) -> bool {
+    left.load(Ordering::Relaxed) > 0
+        && left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1)).is_ok()
 }
 
 #[cfg(test)]

@@ -69,6 +69,8 @@ pub(crate) enum Filled {
     Unwatched,
     /// The CPU may write it, or the GPU as a buffer.
     Watched(Box<Watched>),
+    /// What it was filled with never ran: it is to be filled again.
+    Again,
 }
 
 /// Storage that may be written, and what is known of it.
@@ -122,6 +124,8 @@ pub(crate) struct Textures {
     successor: AtomicBool,
     /// Finalized ones that recorded commands or descriptors may still name (B207); without images.
     finalized: Mutex<HashMap<u64, Arc<Texture>>>,
+    /// Whose content the command buffer that is being recorded changes, and whether it fills the image.
+    recorded: Mutex<Vec<(Arc<Texture>, bool)>>,
 }
 
 /// The layout input of a description; `None` for a target or format that NVN has not.
@@ -141,6 +145,25 @@ impl Textures {
     /// The order of GOBs of textures made from now on: decided once, when the guest opens its device (B305).
     pub(crate) fn set_order(&self, order: GobOrder) {
         self.successor.store(order == GobOrder::Successor, Ordering::Release);
+    }
+
+    /// The command buffer that is being recorded fills the texture's image (`filled`), or is the first to write it since
+    /// it was filled.
+    pub(crate) fn recorded(&self, texture: &Arc<Texture>, filled: bool) {
+        self.recorded.lock().push((Arc::clone(texture), filled));
+    }
+
+    /// What was recorded runs, or never will: then the storages have the contents, and images that it was to fill are
+    /// to be filled again (B644).
+    pub(crate) fn submitted(&self, runs: bool) {
+        for (texture, was_filled) in self.recorded.lock().drain(..).filter(|_| !runs) {
+            if let Content::Image { gpu_written, filled, .. } = &mut *texture.content.lock() {
+                *gpu_written = false;
+                if was_filled {
+                    *filled = Filled::Again;
+                }
+            }
+        }
     }
 
     fn order(&self) -> GobOrder {

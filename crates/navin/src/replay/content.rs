@@ -59,10 +59,17 @@ pub(crate) fn image_for(
         Content::Image { image, gpu_written, filled } => {
             let image = Arc::clone(image);
             if !*gpu_written {
-                refresh(driver, encoder, texture, &image, filled, said);
+                let again = matches!(filled, Filled::Again);
+                if again {
+                    *filled = fill(driver, encoder, texture, &image);
+                }
+                let news = again || refresh(driver, encoder, texture, &image, filled, said);
+                // Nothing but copies writes into decoded blocks, and those put them into storage as well.
+                *gpu_written = usage == Use::Write && !decoded::is_decoded(texture, &image);
+                if news || *gpu_written {
+                    driver.textures.recorded(texture, news);
+                }
             }
-            // Nothing but copies writes into decoded blocks, and those put them into storage as well.
-            *gpu_written |= usage == Use::Write && !decoded::is_decoded(texture, &image);
             Some(image)
         }
         Content::Impossible => None,
@@ -72,6 +79,7 @@ pub(crate) fn image_for(
                 return None;
             };
             let filled = fill(driver, encoder, texture, &image);
+            driver.textures.recorded(texture, true);
             let gpu_written = usage == Use::Write && !decoded::is_decoded(texture, &image);
             *content = Content::Image { image: Arc::clone(&image), gpu_written, filled };
             Some(image)
@@ -252,7 +260,8 @@ fn watched(driver: &Driver, bytes: &Bytes<'_>, size: u64) -> Filled {
     Filled::Watched(Box::new(Watched { looked, always, generation, stamp, parts: None, ends }))
 }
 
-/// Fills again what was written since the last time; `said`: the guest says that it wrote some of it.
+/// Fills again what was written since the last time; `said`: the guest says that it wrote some of it. Whether anything
+/// was.
 fn refresh(
     driver: &Driver,
     encoder: &mut Encoder,
@@ -260,14 +269,14 @@ fn refresh(
     image: &Arc<Image>,
     filled: &mut Filled,
     said: bool,
-) {
-    let Filled::Watched(watched) = filled else { return };
+) -> bool {
+    let Filled::Watched(watched) = filled else { return false };
     let now = driver.pools.moment();
     if !said && !watched.always && watched.looked == now {
-        return;
+        return false;
     }
     let size = texture.layout.size;
-    let Some(bytes) = texture.bytes(driver) else { return };
+    let Some(bytes) = texture.bytes(driver) else { return false };
     watched.looked = now;
     watched.always = bytes.is_refused(0..size);
     let generation = std::mem::replace(&mut watched.generation, bytes.generation());
@@ -280,7 +289,7 @@ fn refresh(
     let oldest =
         watched.parts.as_ref().map_or(watched.stamp, |parts| parts.iter().copied().fold(watched.stamp, Stamp::min));
     if !everything && !changed(0..size, oldest.min(watched.ends[0].0).min(watched.ends[1].0)) {
-        return;
+        return false;
     }
     // Pages that lie in the storage whole are believed; of the two at its ends only the texture's own bytes count.
     let (head, tail) = bytes.ends(size);
@@ -312,23 +321,25 @@ fn refresh(
         }
         news.push(part);
     });
-    if !news.is_empty() {
-        let parts: Vec<_> = news.iter().filter_map(|part| part.for_gpu(texture)).collect();
-        let same_bytes = !decoded::is_decoded(texture, image);
-        if same_bytes && on_gpu::fill(driver, encoder, texture, image, &bytes, &parts) {
-            let bytes: u64 = news.iter().map(|part| part.level.size).sum();
-            driver.counters.texture_upload_bytes.fetch_add(bytes, Ordering::Relaxed);
-        } else {
-            encoder.barrier(Access::All, Access::Transfer);
-            for part in &news {
-                bytes.bring(&driver.context, part.range.clone());
-                upload(driver, encoder, texture, image, part, &bytes.read(part.range.clone()));
-            }
-            encoder.barrier(Access::Transfer, Access::All);
-        }
-        driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
-        driver.counters.texture_refills.fetch_add(1, Ordering::Relaxed);
+    if news.is_empty() {
+        return false;
     }
+    let parts: Vec<_> = news.iter().filter_map(|part| part.for_gpu(texture)).collect();
+    let same_bytes = !decoded::is_decoded(texture, image);
+    if same_bytes && on_gpu::fill(driver, encoder, texture, image, &bytes, &parts) {
+        let bytes: u64 = news.iter().map(|part| part.level.size).sum();
+        driver.counters.texture_upload_bytes.fetch_add(bytes, Ordering::Relaxed);
+    } else {
+        encoder.barrier(Access::All, Access::Transfer);
+        for part in &news {
+            bytes.bring(&driver.context, part.range.clone());
+            upload(driver, encoder, texture, image, part, &bytes.read(part.range.clone()));
+        }
+        encoder.barrier(Access::Transfer, Access::All);
+    }
+    driver.counters.texture_uploads.fetch_add(1, Ordering::Relaxed);
+    driver.counters.texture_refills.fetch_add(1, Ordering::Relaxed);
+    true
 }
 
 /// A hash of a few kilobytes at a texture's end.

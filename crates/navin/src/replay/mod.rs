@@ -46,7 +46,7 @@ use navin_command::record::payload::{BufferRange, TextureRef};
 use navin_command::record::{Record, RecordReader};
 use navin_memory::AddressReader;
 use navin_sync::{EventSignal, Executed, Executor, QueueId, SignalMode, Ticket, Timeline};
-use navin_vulkan::{Access, Encoder};
+use navin_vulkan::{Access, CounterMemory, Encoder};
 
 use self::reports::Reported;
 use self::residency::Residency;
@@ -117,6 +117,10 @@ pub(crate) struct Piece<'a> {
     /// Texture pool, sampler pool and registrations, and where the pools' ids begin.
     bases: ((u32, u32, u64), (u32, u32)),
     engine: Engine,
+    /// Which of the queue's sums was in force when the command buffer was begun, and how many of the completion's writes
+    /// are with command buffers before it: for when it is refused.
+    mark: u32,
+    kept: usize,
     /// The submission that the piece is of.
     pub(crate) arrival: u64,
     /// What draws and dispatches may still ask of the GPU.
@@ -233,23 +237,29 @@ impl Replayer {
             submission: driver.context.queue().submitted() + 1,
             bases: ((0, 0, u64::MAX), (0, 0)),
             engine: Engine::Graphics,
+            mark: 0,
+            kept: 0,
             arrival,
             budget: Budget::default(),
             completion: Completion { writes: Vec::new(), origin },
         };
         piece.begin();
         piece.run(&work.stream, work.words.clone());
-        let Piece { encoder, completion, residency, reported, mut reports, submission, .. } = piece;
-        let signals = completion.signals();
         // Before the submission can end.
-        driver.slots_wait.store(residency.is_waiting(), Ordering::Release);
+        driver.slots_wait.store(piece.residency.is_waiting(), Ordering::Release);
+        let Piece { encoder, state, mut completion, reported, mut reports, submission, mark, kept, .. } = piece;
         let submitted = submit(driver, encoder);
-        driver.pools.submitted_as(submission, submitted.unwrap_or(0));
-        reported.submitted(&mut reports, submitted.unwrap_or(0));
+        let counters = state.counters.as_deref();
+        Sent { submission, reported, reports: &mut reports, completion: &mut completion, kept, counters, mark }
+            .is(driver, submitted);
+        let signals = completion.signals();
         // The signals of a refused submission are not lost: whoever waits for them was promised them, behind what was
         // submitted before.
         let ticket = submitted.unwrap_or_else(|| driver.context.queue().submitted());
         driver.completions.push(ticket, completion);
+        if submitted.is_none() {
+            driver.publish_ended(ticket);
+        }
         Executed { ticket, signals }
     }
 }
@@ -267,6 +277,7 @@ impl Replayer {
         }
         let (ticket, signals) = (self.driver.context.queue().submitted(), completion.signals());
         self.driver.completions.push(ticket, completion);
+        self.driver.publish_ended(ticket);
         Executed { ticket, signals }
     }
 }
@@ -288,7 +299,11 @@ fn submit(driver: &Driver, mut encoder: Box<Encoder>) -> Option<Ticket> {
     encoder.barrier(Access::All, Access::Host);
     let mut carried = driver.pools.carry_up(&driver.context, &mut encoder);
     driver.counters.add_encoder(encoder.counters());
-    let submitted = driver.context.queue().submit_behind(carried.first.take(), encoder);
+    let submitted = if driver.health.refuses() {
+        Err(navin_vulkan::vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into())
+    } else {
+        driver.context.queue().submit_behind(carried.first.take(), encoder)
+    };
     driver.pools.carried(carried, submitted.as_ref().ok().copied());
     match submitted {
         Ok(ticket) => {
@@ -299,6 +314,33 @@ fn submit(driver: &Driver, mut encoder: Box<Encoder>) -> Option<Ticket> {
             fault!("B235", "a submission was refused ({e}): its commands are lost");
             driver.lost(&e);
             None
+        }
+    }
+}
+
+/// What is known of a command buffer before it is submitted.
+struct Sent<'a> {
+    submission: u64,
+    reported: &'a mut Reported,
+    reports: &'a mut Vec<u64>,
+    completion: &'a mut Completion,
+    kept: usize,
+    counters: Option<&'a CounterMemory>,
+    mark: u32,
+}
+
+impl Sent<'_> {
+    /// It has this ticket. Where it was refused, what was taken to be so is not: sums of counters, events that it was
+    /// to write, what textures were filled with (B644).
+    fn is(self, driver: &Driver, ticket: Option<Ticket>) {
+        driver.pools.submitted_as(self.submission, ticket.unwrap_or(0));
+        self.reported.submitted(self.reports, ticket.unwrap_or(0));
+        driver.textures.submitted(ticket.is_some());
+        if ticket.is_none() {
+            self.completion.refused(self.kept);
+            if let Some(counters) = self.counters {
+                counters.go_back(self.mark);
+            }
         }
     }
 }
@@ -334,6 +376,7 @@ impl Executor for Replayer {
 impl Piece<'_> {
     /// Begins a command buffer: behind everything before, and with the queue's condition and counters (B587).
     fn begin(&mut self) {
+        self.mark = self.state.counters.as_ref().map_or(0, |counters| counters.mark());
         self.encoder.barrier_all();
         self.begin_counting();
         self.resume_condition();
@@ -352,8 +395,17 @@ impl Piece<'_> {
             }
         };
         let ticket = submit(driver, std::mem::replace(&mut self.encoder, fresh));
-        driver.pools.submitted_as(self.submission, ticket.unwrap_or(0));
-        self.reported.submitted(&mut self.reports, ticket.unwrap_or(0));
+        Sent {
+            submission: self.submission,
+            reported: self.reported,
+            reports: &mut self.reports,
+            completion: &mut self.completion,
+            kept: self.kept,
+            counters: self.state.counters.as_deref(),
+            mark: self.mark,
+        }
+        .is(driver, ticket);
+        self.kept = self.completion.writes.len();
         if let Some(ticket) = ticket {
             // The watchdog looks at what was pushed, and device loss names it (B235, B645). What the CPU has to write
             // stays with the piece's end.
@@ -627,8 +679,13 @@ impl Piece<'_> {
                 self.encoder.flush_reports();
                 self.encoder.barrier_all();
             }
-            // Published on completion, with everything before it in the piece (B229).
-            Record::SignalEvent(..) => self.completion.writes.extend(signal_of(record).map(Write::Event)),
+            // Told on completion, with everything before it in the piece (B229).
+            Record::SignalEvent(..) => {
+                if let Some(signal) = signal_of(record) {
+                    let by_gpu = self.signal_on_gpu(&signal);
+                    self.completion.writes.push(if by_gpu { Write::Signalled(signal) } else { Write::Event(signal) });
+                }
+            }
             Record::ReportValue(report) => self.report_value(report),
             Record::ReportCounter(counter, to) => self.report_counter(counter, to),
             Record::ResetCounter(counter) => self.reset_counter(counter),
@@ -688,6 +745,24 @@ impl Piece<'_> {
             | Record::PauseTransformFeedback(_)
             | Record::ResumeTransformFeedback(_) => unsupported::without_effect(true, record),
         }
+    }
+
+    /// Has the GPU write an event, in order with what else it writes and reads: another queue may copy the word behind
+    /// its wait, and this one may clear it behind the signal (B590). False where the GPU has bytes of its own: there the
+    /// CPU writes the event when the piece has ended.
+    fn signal_on_gpu(&mut self, signal: &EventSignal) -> bool {
+        let range = Range { address: signal.address, size: 4 };
+        if !signal.address.is_multiple_of(4) {
+            return false;
+        }
+        let Ok(word) = self.resolve_or(range, "an event") else { return false };
+        if word.size < 4 || !self.driver.pools.is_shared(range.address, range.size) {
+            return false;
+        }
+        self.writes(range);
+        let to = self.encoder.device_address(word);
+        self.encoder.signal_event(to, signal.value, signal.mode == SignalMode::Add);
+        true
     }
 
     fn stencil(&mut self, face: usize, set: impl Fn(&mut state::StencilNumbers)) {

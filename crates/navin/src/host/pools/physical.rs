@@ -229,6 +229,15 @@ impl Physical {
         })
     }
 
+    /// Whether the GPU has the storage itself, not a copy that is kept up to date. A pool that was not looked at yet is
+    /// taken for one: who asks reaches it first.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.whole
+            .get()
+            .and_then(Option::as_ref)
+            .is_some_and(|buffer| !matches!(buffer.kind(), StorageKind::Mirror | StorageKind::DeviceLocal))
+    }
+
     /// Brings what the GPU wrote into a pool in device memory to the storage, for the CPU's part of Navin to read.
     /// `mirrored`: the pool is a mirror that only the GPU looks into, and that has its content.
     pub(super) fn bring(&self, context: &Arc<Context>, offset: u64, size: u64, mirrored: bool) {

@@ -138,6 +138,15 @@ impl Pools {
         })
     }
 
+    /// Whether CPU and GPU have the very same bytes at a GPU address.
+    pub(crate) fn is_shared(&self, address: u64, size: u64) -> bool {
+        let physical =
+            |memory: &Mapping| self.entry(memory.pool).is_some_and(|e| e.physical().is_some_and(|p| p.is_shared()));
+        self.space.resolve(address, size, |found| {
+            found.memory().is_some_and(|memory| memory.remaining >= size && physical(&memory))
+        })
+    }
+
     /// As [`cpu_range`](Self::cpu_range), with what the GPU wrote into a pool in device memory brought there. Waits for
     /// the GPU.
     pub(crate) fn brought_range(&self, context: &Arc<Context>, address: u64, size: u64) -> Option<NonNull<u8>> {
