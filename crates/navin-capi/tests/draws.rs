@@ -7,7 +7,8 @@ use std::ptr::null;
 
 use guest::*;
 use navin_abi::enums::{
-    NVNalphaFunc, NVNblendAdvancedMode, NVNcounterType, NVNformat, NVNindexType, NVNmagFilter, NVNminFilter,
+    NVNalphaFunc, NVNblendAdvancedMode, NVNblendFunc, NVNcounterType, NVNformat, NVNindexType, NVNmagFilter,
+    NVNminFilter,
 };
 use navin_abi::types::*;
 use nvn::trampolines::*;
@@ -369,4 +370,52 @@ fn b225_garbage_counts_do_not_hang_the_device() {
     });
     assert_eq!(guest.report(report).counter, 80);
     assert_eq!(at(&guest.pixels(), 5, 5), [255; 4]);
+}
+
+#[test]
+fn blending_takes_the_second_colour_of_a_program() {
+    let mut guest = Guest::new();
+    let plain = guest.program(&["aux_vs_v0", "aux_fs_f1"]);
+    let two = guest.program(&["aux_vs_std", "fs_dual_source"]);
+    let (src, dst) = ([0.1f32, 0.2, 0.3, 0.4], [0.8f32, 0.6, 0.4, 0.2]);
+    let under = guest.vertices(&rectangle(0, 0, SIDE, SIDE, 0.0, dst));
+    let over = guest.vertices(&rectangle(0, 0, SIDE, SIDE, 0.0, src));
+    // Position, and the colour for both vectors that the fragment program reads.
+    let attributes: *mut NVNvertexAttribState = storage(16);
+    for (n, offset) in [0, 16, 16].into_iter().enumerate() {
+        // The states are four bytes each, one after the other.
+        let attribute = attributes.cast::<u32>().wrapping_add(n).cast();
+        // SAFETY: zeroed storage for three.
+        unsafe {
+            nvnVertexAttribStateSetDefaults(attribute);
+            nvnVertexAttribStateSetFormat(attribute, NVNformat::RGBA32F, offset);
+        }
+    }
+    for dual in [true, false, true] {
+        guest.run(|c| {
+            guest.begin(c, plain);
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferBindVertexBuffer(c, 0, under, 6 * STRIDE as usize);
+                nvnCommandBufferDrawArrays(c, TRIANGLES, 0, 6);
+                let state = object();
+                nvnBlendStateSetDefaults(state);
+                let second = if dual { NVNblendFunc::SRC1_COLOR } else { NVNblendFunc::ONE };
+                nvnBlendStateSetBlendFunc(state, NVNblendFunc::ONE, second, NVNblendFunc::ONE, second);
+                nvnCommandBufferBindBlendState(c, state);
+                color_state(c, |state| nvnColorStateSetBlendEnable(state, 0, NVN_TRUE));
+                nvnCommandBufferBindProgram(c, two, NVNshaderStageBits(0x1f));
+                nvnCommandBufferBindVertexAttribState(c, 3, attributes);
+                nvnCommandBufferBindVertexBuffer(c, 0, over, 6 * STRIDE as usize);
+                nvnCommandBufferDrawArrays(c, TRIANGLES, 0, 6);
+                color_state(c, |_| ());
+            }
+        });
+        let found = guest.pixels()[0].map(|byte| f32::from(byte) / 255.0);
+        let expected = [0, 1, 2, 3].map(|n| {
+            let factor = if dual { src[n] * 0.5 + 0.25 } else { 1.0 };
+            (src[n] + dst[n] * factor).min(1.0)
+        });
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.012), "{dual}: {found:?}, not {expected:?}");
+    }
 }

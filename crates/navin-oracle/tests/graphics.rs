@@ -216,3 +216,22 @@ fn b513_stores_to_outputs_that_do_not_exist_are_dropped_and_named() {
     let [a, b] = [middle(&pictures[0][0]), VECTORS[0]];
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?}");
 }
+
+#[test]
+fn the_only_colour_of_a_program_goes_to_all_targets() {
+    let (_alone, gpu) = gpu();
+    let mut v = covering();
+    v.put(0x80, VECTORS[0]).exit();
+    let shown = draw(&gpu, &[v.clone(), showing(0)], TRIANGLES, 3);
+    let near = |a: [f32; 4], b: [f32; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+    assert!(shown.iter().all(|target| near(middle(target), VECTORS[0])), "{:?}", [0, 1, 2].map(|n| middle(&shown[n])));
+    // With a colour for each target, the first goes to the first alone.
+    let mut f = showing(0);
+    f.bit(14);
+    let interface = f.translate(&device::options(&gpu)).1;
+    assert_eq!((interface.outputs, interface.one_colour), (1, false));
+    // Only targets that are told get it.
+    let options = navin_shader::Options { colour_targets: 0b101, ..device::options(&gpu) };
+    let interface = showing(0).translate(&options).1;
+    assert_eq!((interface.outputs, interface.one_colour), (0b101, true));
+}

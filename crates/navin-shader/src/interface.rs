@@ -237,6 +237,8 @@ pub struct Interface {
     pub outputs: u32,
     /// Types of colour outputs as declared.
     pub output_types: [AttributeType; 8],
+    /// Fragment: the program has one colour, which goes to all targets that are there ([`crate::Options::colour_targets`]).
+    pub one_colour: bool,
     /// Fragment: output 1 is the second source of dual-source blending; its declared index is 1 of location 0.
     pub dual_source: bool,
     /// Fragment: writes depth.
@@ -283,6 +285,7 @@ impl Interface {
             input_types: [AttributeType::Float; 32],
             outputs: 0,
             output_types: [AttributeType::Float; 8],
+            one_colour: false,
             dual_source: false,
             writes_depth: false,
             writes_sample_mask: false,
@@ -338,6 +341,7 @@ impl Interface {
             field("output_types", location, if self.outputs >> location & 1 != 0 { t as u64 } else { 0 });
         }
         field("dual_source", 0, self.dual_source.into());
+        field("one_colour", 0, self.one_colour.into());
         field("writes_depth", 0, self.writes_depth.into());
         field("writes_sample_mask", 0, self.writes_sample_mask.into());
         field("early_fragment_tests", 0, self.early_fragment_tests.into());

@@ -287,6 +287,8 @@ pub struct Options {
     pub texture_kinds: Vec<(u32, ViewKind)>,
     /// Component types of stored images that the stored values leave open, by word of the image handle bank.
     pub image_types: Vec<(u32, SampledType)>,
+    /// Fragment: bit t is target t. A program without multiple targets gives its only colour to all of these.
+    pub colour_targets: u8,
     /// Fragment: colour output 1 is the second source of blending, not a second target.
     pub dual_source: bool,
     /// Fragment: fragments whose first colour fails the alpha test of [`state_bank`] are killed.
@@ -316,6 +318,7 @@ impl Options {
             geometry_input: None,
             texture_kinds: Vec::new(),
             image_types: Vec::new(),
+            colour_targets: 0xFF,
             dual_source: false,
             alpha_test: false,
             point_size: false,

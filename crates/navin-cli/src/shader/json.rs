@@ -145,6 +145,7 @@ pub fn interface(i: &Interface) -> Value {
         "inputs": bits(i.inputs),
         "outputs": bits(i.outputs),
         "dual_source": i.dual_source,
+        "one_colour": i.one_colour,
         "writes_depth": i.writes_depth,
         "writes_sample_mask": i.writes_sample_mask,
         "early_fragment_tests": i.early_fragment_tests,

@@ -438,7 +438,10 @@ impl Lower<'_, '_> {
             }
             let at = self.b.f.extra.len() as u32;
             self.b.f.extra.extend(words.map(|w| w.0));
-            self.b.effect(Ir::StoreColour, &[target, at]);
+            let to = if header.one_colour() { u32::from(self.options.colour_targets | 1) } else { 1 << target };
+            for target in (0..8).filter(|t| to >> t & 1 != 0) {
+                self.b.effect(Ir::StoreColour, &[target, at]);
+            }
             register += 4;
         }
         if header.writes_sample_mask() {

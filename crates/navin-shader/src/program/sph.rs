@@ -123,6 +123,11 @@ impl ProgramHeader {
         if self.stage == Stage::Fragment && target < 8 { self.words[18] >> (4 * target) & 0xF } else { 0 }
     }
 
+    /// Fragment: colour 0 is the program's only one and goes to all targets.
+    pub fn one_colour(&self) -> bool {
+        self.stage == Stage::Fragment && !self.multiple_targets() && self.words[18] & 0xF != 0 && self.words[18] >> 4 == 0
+    }
+
     /// Fragment: the program writes the sample mask.
     pub fn writes_sample_mask(&self) -> bool {
         self.stage == Stage::Fragment && self.bit(608)

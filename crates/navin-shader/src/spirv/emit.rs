@@ -58,6 +58,7 @@ pub(crate) fn emit(
     interface.kills = notes.kills;
     interface.dropped_outputs =
         (0..256).filter(|n| notes.dropped[n / 64] >> (n % 64) & 1 != 0).map(|n| 4 * n as u32).collect();
+    interface.one_colour = program.header.one_colour();
     interface.local_size = program.local_size;
     interface.early_fragment_tests = program.early_fragment_tests;
     interface.per_sample = program.per_sample;

@@ -54,6 +54,8 @@ bitflags::bitflags! {
         const ALPHA_TEST = 1;
         /// Points have the size that the guest set.
         const POINT_SIZE = 2;
+        /// Colour 1 is the second source of blending.
+        const DUAL_SOURCE = 4;
     }
 }
 
@@ -72,6 +74,11 @@ impl Types {
         if location < 32 {
             self.0 = self.0 & !(3 << (2 * location)) | bits << (2 * location);
         }
+    }
+
+    /// Locations whose type is told: bit n is location n.
+    fn told(self) -> u32 {
+        (0..32).filter(|n| self.0 >> (2 * n) & 3 != 0).fold(0, |told, n| told | 1 << n)
     }
 
     fn get(self, location: usize) -> AttributeType {
@@ -100,10 +107,17 @@ impl ProgramStage {
     /// The shader whose open types (vertex inputs of a vertex program, colour outputs of a fragment program) are
     /// these, and that sees to `extras`. The usual one is the program's own; another is made at its first use, and
     /// kept. On the submit thread, inside the scheduler's gate.
-    pub(crate) fn shader(&self, driver: &Driver, types: Types, extras: Extras) -> Option<Arc<Shader>> {
+    pub(crate) fn shader(&self, driver: &Driver, types: Types, mut extras: Extras) -> Option<Arc<Shader>> {
+        if self.interface.outputs & 2 == 0 {
+            extras -= Extras::DUAL_SOURCE;
+        }
         let mut differs = !extras.is_empty();
         let (declared, used): (&[AttributeType], u32) = match self.stage {
             navin_shader::Stage::Vertex => (&self.interface.input_types, self.interface.inputs),
+            // A program's only colour goes to whatever targets are bound.
+            navin_shader::Stage::Fragment if self.interface.one_colour => {
+                (&self.interface.output_types, self.interface.outputs | types.told() & 0xFF)
+            }
             navin_shader::Stage::Fragment => (&self.interface.output_types, self.interface.outputs),
             _ => (&[], 0),
         };
@@ -111,7 +125,8 @@ impl ProgramStage {
         for (location, declared) in declared.iter().enumerate().filter(|(n, _)| used >> n & 1 != 0) {
             let asked = types.get(location);
             let kind = if asked == AttributeType::Infer { *declared } else { asked };
-            differs |= kind != *declared;
+            let copy = self.interface.one_colour && location > 0;
+            differs |= copy || kind != *declared;
             wanted.set(location, kind);
         }
         if !differs {
@@ -136,6 +151,8 @@ impl ProgramStage {
         for location in 0..8 {
             options.colour_types[location] = types.get(location);
         }
+        options.colour_targets = types.told() as u8;
+        options.dual_source = extras.contains(Extras::DUAL_SOURCE);
         options.alpha_test = extras.contains(Extras::ALPHA_TEST);
         options.point_size = extras.contains(Extras::POINT_SIZE);
         Some(make(driver, &program, &options, self.layout)?.1)
@@ -326,6 +343,8 @@ fn options(driver: &Driver, layout: &'static ConstantLayoutTable) -> Options {
     options.layout = layout;
     options.subgroup_size = limits.subgroup_size;
     options.loop_limit = driver.config.loop_limit;
+    // Programs of one colour have a variant for more targets.
+    options.colour_targets = 1;
     // Images without a format are required of every device.
     options.features = DeviceFeatures::FORMATLESS_IMAGES;
     let floats = limits.float_controls;

@@ -1,12 +1,13 @@
-//! State that Vulkan has no commands for, and that shaders see to instead: the alpha test, and the size of points whose
-//! program writes none.
+//! State that Vulkan has no commands for, and that shaders see to instead: the alpha test, the size of points whose
+//! program writes none, and which colour is the second source of blending.
 //!
 //! A program has variants for it ([`Extras`]), made at the first draw that needs one and kept: whether the alpha test
 //! is on is all that a variant knows, so that a guest may change function and reference freely. Those are in a bank of
 //! their own, `navin_shader::state_bank`.
 
-use navin_abi::enums::{NVNalphaFunc, NVNpolygonMode};
+use navin_abi::enums::{NVNalphaFunc, NVNblendFunc, NVNpolygonMode};
 use navin_abi::fault;
+use navin_abi::records::state::Blend;
 use navin_shader::state_bank;
 use navin_vulkan::{BufferRange, Stage};
 
@@ -25,12 +26,31 @@ fn alpha_bits(function: NVNalphaFunc) -> u32 {
     (function.0 - NVNalphaFunc::NEVER.0) as u32 & 7
 }
 
+/// Whether a factor of the blending is the fragment program's second colour.
+fn takes_second_source(blend: &Blend) -> bool {
+    let second = |f: &NVNblendFunc| {
+        matches!(
+            *f,
+            NVNblendFunc::SRC1_COLOR
+                | NVNblendFunc::ONE_MINUS_SRC1_COLOR
+                | NVNblendFunc::SRC1_ALPHA
+                | NVNblendFunc::ONE_MINUS_SRC1_ALPHA
+        )
+    };
+    blend.source.iter().chain(&blend.destination).any(second)
+}
+
 impl Piece<'_> {
     /// What the shaders of a draw have to see to; notes what changes by it.
     #[inline]
     pub(super) fn note_extras(&mut self, topology: Topology) {
-        let state = &*self.state;
-        let plain = state.point_size.to_bits() == 1.0f32.to_bits() && state.color.alpha_func() == NVNalphaFunc::ALWAYS;
+        let state = &mut *self.state;
+        if state.dirty.contains(Dirty::BLEND) {
+            state.dual_source = state.color.blend_enabled(0) && takes_second_source(&state.blend[0].decode());
+        }
+        let plain = state.point_size.to_bits() == 1.0f32.to_bits()
+            && state.color.alpha_func() == NVNalphaFunc::ALWAYS
+            && !state.dual_source;
         if plain && state.extras.is_empty() {
             return;
         }
@@ -42,6 +62,7 @@ impl Piece<'_> {
         let state = &mut *self.state;
         let mut extras = Extras::empty();
         extras.set(Extras::ALPHA_TEST, state.color.alpha_func() != NVNalphaFunc::ALWAYS);
+        extras.set(Extras::DUAL_SOURCE, state.dual_source);
         let points = topology == Topology::Native(vk::PrimitiveTopology::POINT_LIST)
             || state.polygon.decode().mode == NVNpolygonMode::POINT
             || state.stages[LAST_STAGES[0]].program.is_some();
@@ -55,7 +76,7 @@ impl Piece<'_> {
     /// What the shader of a stage has to see to.
     pub(super) fn extras_of(&self, stage: usize) -> Extras {
         match stage {
-            1 => self.state.extras & Extras::ALPHA_TEST,
+            1 => self.state.extras & (Extras::ALPHA_TEST | Extras::DUAL_SOURCE),
             stage => {
                 let last = LAST_STAGES.into_iter().find(|stage| self.state.stages[*stage].program.is_some());
                 if last == Some(stage) { self.state.extras & Extras::POINT_SIZE } else { Extras::empty() }

@@ -152,6 +152,8 @@ pub(crate) struct QueueState {
     pub(crate) point_size: f32,
     /// What the bound shaders see to.
     pub(crate) extras: Extras,
+    /// Blending takes a second colour of the fragment program.
+    pub(crate) dual_source: bool,
     pub(crate) attributes: [VertexAttribState; 32],
     pub(crate) attribute_count: usize,
     pub(crate) streams: [VertexStreamState; 32],
@@ -199,6 +201,7 @@ impl Default for QueueState {
             alpha_ref: 0.0,
             point_size: 1.0,
             extras: Extras::empty(),
+            dual_source: false,
             attributes: [VertexAttribState::DEFAULT; 32],
             attribute_count: 0,
             streams: [VertexStreamState::DEFAULT; 32],
