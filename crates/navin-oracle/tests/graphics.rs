@@ -235,3 +235,26 @@ fn the_only_colour_of_a_program_goes_to_all_targets() {
     let interface = showing(0).translate(&options).1;
     assert_eq!((interface.outputs, interface.one_colour), (0b101, true));
 }
+
+#[test]
+fn pass_through_geometry_programs_put_out_their_input_primitive() {
+    let (_alone, gpu) = gpu();
+    let mut v = covering();
+    v.put(0x80, VECTORS[0]).put(0x90, VECTORS[1]).exit();
+    let mut g = Program::new(Stage::Geometry);
+    g.bit(24).input(0x80, 4).output(0x80, 4);
+    // A vector of its own for the whole primitive in place of the vertices'.
+    g.put(0x90, VECTORS[2]).exit();
+    for (shown, want) in [(0, VECTORS[0]), (1, VECTORS[2])] {
+        let got = middle(&draw(&gpu, &[v.clone(), g.clone(), showing(shown)], TRIANGLES, 1)[0]);
+        assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-6), "vector {shown}: {got:?}, not {want:?}");
+    }
+    let options = |input| navin_shader::Options { geometry_input: Some(input), ..device::options(&gpu) };
+    use navin_shader::GeometryInput as I;
+    for input in [I::Points, I::Lines, I::LinesAdjacency, I::TrianglesAdjacency] {
+        let (spirv, interface) = g.translate(&options(input));
+        assert_eq!(interface.geometry_input, Some(input));
+        let emitted = spirv.windows(2).filter(|w| w[0] == 1 << 16 | 218).count();
+        assert_eq!(emitted, input.passed_vertices().len(), "{input:?}");
+    }
+}

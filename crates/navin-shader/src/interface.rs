@@ -1,6 +1,6 @@
 //! The interface of a translated program as plain data: what it reads and writes, for whoever binds it.
 
-use crate::{AttributeType, Stage};
+use crate::{AttributeType, GeometryInput, Stage};
 
 /// View kind of a texture or image: the index k of the descriptor arrays of set 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -237,6 +237,9 @@ pub struct Interface {
     pub outputs: u32,
     /// Types of colour outputs as declared.
     pub output_types: [AttributeType; 8],
+    /// Geometry: the input primitive that the program was translated for, told ([`crate::Options::geometry_input`]) or
+    /// guessed.
+    pub geometry_input: Option<GeometryInput>,
     /// Fragment: the program has one colour, which goes to all targets that are there ([`crate::Options::colour_targets`]).
     pub one_colour: bool,
     /// Fragment: output 1 is the second source of dual-source blending; its declared index is 1 of location 0.
@@ -285,6 +288,7 @@ impl Interface {
             input_types: [AttributeType::Float; 32],
             outputs: 0,
             output_types: [AttributeType::Float; 8],
+            geometry_input: None,
             one_colour: false,
             dual_source: false,
             writes_depth: false,
@@ -342,6 +346,7 @@ impl Interface {
         }
         field("dual_source", 0, self.dual_source.into());
         field("one_colour", 0, self.one_colour.into());
+        field("geometry_input", 0, self.geometry_input.map_or(0, |g| g as u64 + 1));
         field("writes_depth", 0, self.writes_depth.into());
         field("writes_sample_mask", 0, self.writes_sample_mask.into());
         field("early_fragment_tests", 0, self.early_fragment_tests.into());

@@ -220,6 +220,17 @@ pub enum GeometryInput {
 }
 
 impl GeometryInput {
+    /// Those of its vertices that a pass-through program puts out: the primitive without what is adjacent.
+    pub fn passed_vertices(self) -> &'static [u32] {
+        match self {
+            GeometryInput::Points => &[0],
+            GeometryInput::Lines => &[0, 1],
+            GeometryInput::LinesAdjacency => &[1, 2],
+            GeometryInput::Triangles => &[0, 1, 2],
+            GeometryInput::TrianglesAdjacency => &[0, 2, 4],
+        }
+    }
+
     /// Vertices of the input primitive.
     pub fn vertices(self) -> u32 {
         match self {

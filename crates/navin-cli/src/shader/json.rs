@@ -146,6 +146,7 @@ pub fn interface(i: &Interface) -> Value {
         "outputs": bits(i.outputs),
         "dual_source": i.dual_source,
         "one_colour": i.one_colour,
+        "geometry_input": i.geometry_input.map(|g| format!("{g:?}")),
         "writes_depth": i.writes_depth,
         "writes_sample_mask": i.writes_sample_mask,
         "early_fragment_tests": i.early_fragment_tests,

@@ -104,18 +104,10 @@ impl Lower<'_, '_> {
         if let Some(k) = self.b.f.constant(vertex) {
             self.notes.input_vertices = self.notes.input_vertices.max(k.saturating_add(1).min(32));
         }
-        match (generic, address) {
-            (Some(location), _) => {
-                let vector = self.b.pure(Ir::LoadInputAt, &[location, vertex.0]);
-                Ok(self.component(vector, word))
-            }
-            (None, 0x70..=0x7C) => {
-                let vector = self.b.pure(Ir::LoadInputAt, &[POSITION_INPUT, vertex.0]);
-                Ok(self.component(vector, word))
-            }
-            (None, 0x6C | 0x2C0..=0x2DC) => Ok(self.b.pure(Ir::BuiltinAt, &[word, vertex.0])),
-            _ => self.unsupported(i, "this input attribute is not translated"),
+        if passes(word) {
+            return Ok(self.vertex_word(word, vertex));
         }
+        self.unsupported(i, "this input attribute is not translated")
     }
 
     /// Patch space: levels and per-patch vectors.
@@ -417,10 +409,39 @@ impl Lower<'_, '_> {
     pub(super) fn epilogue(&mut self) -> Result<()> {
         match self.program.stage {
             Stage::Vertex | Stage::TessEvaluation => self.store_outputs(),
+            Stage::Geometry if self.program.header.passthrough() => self.pass_primitive(),
             Stage::Fragment => self.store_colours(),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Pass-through geometry programs put out their input primitive, its vertices with what the program stored.
+    fn pass_primitive(&mut self) {
+        let input = self.options.geometry_input.unwrap_or(crate::GeometryInput::Triangles);
+        for &vertex in input.passed_vertices() {
+            let passed = self.slots.passed;
+            for word in (0..256u32).filter(|w| passed[*w as usize / 64] >> (w % 64) & 1 != 0) {
+                let at = self.b.word(vertex);
+                self.notes.input_vertices = self.notes.input_vertices.max(vertex + 1);
+                let v = self.vertex_word(word, at);
+                self.m.slots[self.slots.outputs[word as usize] as usize] = v;
+            }
+            self.store_outputs();
+            self.b.effect(Ir::EmitVertex, &[0]);
+        }
+        self.b.effect(Ir::EndPrimitive, &[0]);
+    }
+
+    /// A word of an input vertex of those that [`passes`].
+    fn vertex_word(&mut self, word: u32, vertex: Value) -> Value {
+        let which = match word * 4 {
+            0x70..=0x7C => POSITION_INPUT,
+            0x80..=0x27C => (word - GENERIC) / 4,
+            _ => return self.b.pure(Ir::BuiltinAt, &[word, vertex.0]),
+        };
+        let vector = self.b.pure(Ir::LoadInputAt, &[which, vertex.0]);
+        self.component(vector, word)
     }
 
     /// Colours lie in registers from 0 on, four for each target that the header names; then sample mask and depth.
@@ -459,6 +480,11 @@ impl Lower<'_, '_> {
 pub(crate) const POSITION_INPUT: u32 = 32;
 /// Number of the position in [`Ir::StoreOutput`].
 pub(crate) const POSITION_OUTPUT: u32 = 32;
+
+/// Is `word` one of those that input vertices have: position, point size, generic vectors, clip distances?
+pub(super) fn passes(word: u32) -> bool {
+    matches!(word * 4, 0x6C..=0x27C | 0x2C0..=0x2DC)
+}
 
 /// Has the stage an output at `word`? In patch space: levels and vectors, which control programs write.
 fn has_output(stage: Stage, word: u32, patch: bool) -> bool {

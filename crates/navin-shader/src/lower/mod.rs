@@ -93,6 +93,8 @@ pub(crate) struct Slots {
     outputs: [u32; 256],
     /// Words of patch space that the program writes.
     patch: [bool; 256],
+    /// Words that a pass-through geometry program copies from its input vertices, bit n of word n / 64.
+    passed: [u64; 4],
     count: u32,
 }
 
@@ -262,6 +264,20 @@ fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
             }
         }
     }
+    let mut passed = [0u64; 4];
+    if program.header.passthrough() {
+        // What is stored is of the primitive; all else that the header names is of its vertices.
+        for word in 0..256 {
+            let named = program.header.vtg_uses(word * 4, true) || program.header.vtg_uses(word * 4, false);
+            if outputs[word as usize] == NONE
+                && attribute::passes(word)
+                && (named || (0x70..0x80).contains(&(word * 4)))
+            {
+                outputs[word as usize] = 0;
+                passed[word as usize / 64] |= 1 << (word % 64);
+            }
+        }
+    }
     for block in &graph.blocks {
         if let crate::cfg::Terminator::Branch { condition, .. } = block.terminator {
             flags |= condition.test != 15;
@@ -273,7 +289,7 @@ fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
         *slot = count;
         count += 1;
     }
-    (Slots { registers, outputs, patch, count }, flags)
+    (Slots { registers, outputs, patch, passed, count }, flags)
 }
 
 /// Has the instruction an effect that a select cannot undo?

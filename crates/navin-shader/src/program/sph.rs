@@ -125,7 +125,10 @@ impl ProgramHeader {
 
     /// Fragment: colour 0 is the program's only one and goes to all targets.
     pub fn one_colour(&self) -> bool {
-        self.stage == Stage::Fragment && !self.multiple_targets() && self.words[18] & 0xF != 0 && self.words[18] >> 4 == 0
+        self.stage == Stage::Fragment
+            && !self.multiple_targets()
+            && self.words[18] & 0xF != 0
+            && self.words[18] >> 4 == 0
     }
 
     /// Fragment: the program writes the sample mask.

@@ -816,7 +816,9 @@ impl Emitter {
                 c.interface.requirements |= Requirements::TESSELLATION;
             }
             Stage::Geometry => {
-                mode(&[match Self::geometry_input(c) {
+                let input = Self::geometry_input(c);
+                c.interface.geometry_input = Some(input);
+                mode(&[match input {
                     GeometryInput::Points => 19,
                     GeometryInput::Lines => 20,
                     GeometryInput::LinesAdjacency => 21,
@@ -825,8 +827,15 @@ impl Emitter {
                 }]);
                 let header = &c.program.header;
                 mode(&[0, header.threads_per_primitive().clamp(1, 32)]);
-                mode(&[26, header.max_output_vertices().clamp(1, 1024)]);
-                mode(&[match header.output_topology() {
+                let passed = input.passed_vertices();
+                let (vertices, topology) = match (header.passthrough(), passed.len()) {
+                    (true, n @ 1) => (n as u32, 1),
+                    (true, n @ 2) => (n as u32, 6),
+                    (true, n) => (n as u32, 7),
+                    _ => (header.max_output_vertices().clamp(1, 1024), header.output_topology()),
+                };
+                mode(&[26, vertices]);
+                mode(&[match topology {
                     1 => 27,
                     6 => 28,
                     _ => 29,

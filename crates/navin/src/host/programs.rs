@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use navin_abi::{GuestPtr, fault};
 use navin_shader::{
-    AttributeType, ConstantLayout, ConstantLayoutTable, DeviceFeatures, GuestProgram, Interface, Options, Translator,
+    AttributeType, ConstantLayout, ConstantLayoutTable, DeviceFeatures, GeometryInput, GuestProgram, Interface,
+    Options, Translator,
 };
 use navin_vulkan::{Buffer, InputClass, MemoryKind, Shader, ShaderDesc};
 use parking_lot::{Mutex, RwLock};
@@ -56,6 +57,44 @@ bitflags::bitflags! {
         const POINT_SIZE = 2;
         /// Colour 1 is the second source of blending.
         const DUAL_SOURCE = 4;
+        /// Geometry programs get points; none of these five: what the program was translated for.
+        const FROM_POINTS = 8;
+        /// Lines.
+        const FROM_LINES = 16;
+        /// Lines with adjacency.
+        const FROM_LINES_ADJACENCY = 32;
+        /// Triangles.
+        const FROM_TRIANGLES = 64;
+        /// Triangles with adjacency.
+        const FROM_TRIANGLES_ADJACENCY = 128;
+    }
+}
+
+impl Extras {
+    /// The five that tell a geometry program its input.
+    const INPUTS: [(Extras, GeometryInput); 5] = [
+        (Extras::FROM_POINTS, GeometryInput::Points),
+        (Extras::FROM_LINES, GeometryInput::Lines),
+        (Extras::FROM_LINES_ADJACENCY, GeometryInput::LinesAdjacency),
+        (Extras::FROM_TRIANGLES, GeometryInput::Triangles),
+        (Extras::FROM_TRIANGLES_ADJACENCY, GeometryInput::TrianglesAdjacency),
+    ];
+
+    /// All five.
+    pub(crate) const ANY_INPUT: Extras = Extras::FROM_POINTS
+        .union(Extras::FROM_LINES)
+        .union(Extras::FROM_LINES_ADJACENCY)
+        .union(Extras::FROM_TRIANGLES)
+        .union(Extras::FROM_TRIANGLES_ADJACENCY);
+
+    /// What a geometry program gets, where that is told.
+    fn geometry_input(self) -> Option<GeometryInput> {
+        Self::INPUTS.into_iter().find(|(flag, _)| self.contains(*flag)).map(|(_, input)| input)
+    }
+
+    /// The flag of an input.
+    pub(crate) fn from_input(input: GeometryInput) -> Extras {
+        Self::INPUTS.into_iter().find(|(_, i)| *i == input).map_or(Extras::empty(), |(flag, _)| flag)
     }
 }
 
@@ -111,6 +150,9 @@ impl ProgramStage {
         if self.interface.outputs & 2 == 0 {
             extras -= Extras::DUAL_SOURCE;
         }
+        if let Some(input) = self.interface.geometry_input {
+            extras -= Extras::from_input(input);
+        }
         let mut differs = !extras.is_empty();
         let (declared, used): (&[AttributeType], u32) = match self.stage {
             navin_shader::Stage::Vertex => (&self.interface.input_types, self.interface.inputs),
@@ -153,6 +195,7 @@ impl ProgramStage {
         }
         options.colour_targets = types.told() as u8;
         options.dual_source = extras.contains(Extras::DUAL_SOURCE);
+        options.geometry_input = extras.geometry_input().or(self.interface.geometry_input);
         options.alpha_test = extras.contains(Extras::ALPHA_TEST);
         options.point_size = extras.contains(Extras::POINT_SIZE);
         Some(make(driver, &program, &options, self.layout)?.1)

@@ -8,7 +8,7 @@
 use navin_abi::enums::{NVNalphaFunc, NVNblendFunc, NVNpolygonMode};
 use navin_abi::fault;
 use navin_abi::records::state::Blend;
-use navin_shader::state_bank;
+use navin_shader::{GeometryInput, state_bank};
 use navin_vulkan::{BufferRange, Stage};
 
 use super::Piece;
@@ -24,6 +24,20 @@ const LAST_STAGES: [usize; 3] = [2, 4, 0];
 /// three bits are all there is.
 fn alpha_bits(function: NVNalphaFunc) -> u32 {
     (function.0 - NVNalphaFunc::NEVER.0) as u32 & 7
+}
+
+/// What a geometry program gets of a topology.
+fn geometry_input(topology: Topology) -> Option<GeometryInput> {
+    use vk::PrimitiveTopology as T;
+    let (Topology::Native(topology) | Topology::Rewritten(_, topology)) = topology;
+    Some(match topology {
+        T::POINT_LIST => GeometryInput::Points,
+        T::LINE_LIST | T::LINE_STRIP => GeometryInput::Lines,
+        T::LINE_LIST_WITH_ADJACENCY | T::LINE_STRIP_WITH_ADJACENCY => GeometryInput::LinesAdjacency,
+        T::TRIANGLE_LIST | T::TRIANGLE_STRIP | T::TRIANGLE_FAN => GeometryInput::Triangles,
+        T::TRIANGLE_LIST_WITH_ADJACENCY | T::TRIANGLE_STRIP_WITH_ADJACENCY => GeometryInput::TrianglesAdjacency,
+        _ => return None,
+    })
 }
 
 /// Whether a factor of the blending is the fragment program's second colour.
@@ -50,7 +64,8 @@ impl Piece<'_> {
         }
         let plain = state.point_size.to_bits() == 1.0f32.to_bits()
             && state.color.alpha_func() == NVNalphaFunc::ALWAYS
-            && !state.dual_source;
+            && !state.dual_source
+            && state.stages[LAST_STAGES[0]].program.is_none();
         if plain && state.extras.is_empty() {
             return;
         }
@@ -63,6 +78,10 @@ impl Piece<'_> {
         let mut extras = Extras::empty();
         extras.set(Extras::ALPHA_TEST, state.color.alpha_func() != NVNalphaFunc::ALWAYS);
         extras.set(Extras::DUAL_SOURCE, state.dual_source);
+        // Behind tessellation, the evaluation program says what there is.
+        if state.stages[LAST_STAGES[0]].program.is_some() && state.stages[LAST_STAGES[1]].program.is_none() {
+            extras |= geometry_input(topology).map_or(Extras::empty(), Extras::from_input);
+        }
         let points = topology == Topology::Native(vk::PrimitiveTopology::POINT_LIST)
             || state.polygon.decode().mode == NVNpolygonMode::POINT
             || state.stages[LAST_STAGES[0]].program.is_some();
@@ -79,7 +98,10 @@ impl Piece<'_> {
             1 => self.state.extras & (Extras::ALPHA_TEST | Extras::DUAL_SOURCE),
             stage => {
                 let last = LAST_STAGES.into_iter().find(|stage| self.state.stages[*stage].program.is_some());
-                if last == Some(stage) { self.state.extras & Extras::POINT_SIZE } else { Extras::empty() }
+                let input =
+                    if stage == LAST_STAGES[0] { self.state.extras & Extras::ANY_INPUT } else { Extras::empty() };
+                let size = if last == Some(stage) { self.state.extras & Extras::POINT_SIZE } else { Extras::empty() };
+                input | size
             }
         }
     }
