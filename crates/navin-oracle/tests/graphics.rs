@@ -258,3 +258,98 @@ fn pass_through_geometry_programs_put_out_their_input_primitive() {
         assert_eq!(emitted, input.passed_vertices().len(), "{input:?}");
     }
 }
+
+/// A vertex program whose triangle covers the target with a w that differs from corner to corner.
+fn leaning() -> Program {
+    let mut p = covering();
+    p.op(Op::I2f, Form::R, &[(Field::Dst, 7), (Field::B, 0), (Field::Dfmt, 2), (Field::Sfmt, 2)]).scale(7, 0.75, 1.0);
+    for n in [4, 5, 6] {
+        p.op(Op::Fmul, Form::R, &[(Field::Dst, n), (Field::A, n), (Field::B, 7)]);
+    }
+    p.store(4, 0x70, 4);
+    // The attribute follows the corner too.
+    p.op(Op::I2f, Form::R, &[(Field::Dst, 10), (Field::B, 0), (Field::Dfmt, 2), (Field::Sfmt, 2)]);
+    p.store(10, 0x80, 1).output(0x80, 4);
+    p
+}
+
+#[test]
+fn interpolation_off_the_centre_has_its_own_w_and_factor() {
+    let (_alone, gpu) = gpu();
+    let mut v = leaning();
+    v.exit();
+    // A quarter of a pixel to the right and down, in 4096ths.
+    let ipa = |f: &mut Program, [dst, address, factor]: [u32; 3], mode: u32, sample: u32| {
+        let at = [(Field::Dst, dst), (Field::A, 255), (Field::B, factor), (Field::C, 20), (Field::Attr10, address)];
+        f.op(Op::Ipa, Form::A, &[&at[..], &[(Field::Mode, mode), (Field::Sample, sample)]].concat());
+    };
+    let shown = |body: &dyn Fn(&mut Program)| {
+        let mut f = Program::new(Stage::Fragment);
+        f.varying(0, 2).mov(20, 0x400 << 16 | 0x400);
+        body(&mut f);
+        f.header[18] = 0xF;
+        f.exit();
+        draw(&gpu, &[v.clone(), f], TRIANGLES, 1).remove(0)
+    };
+    let at = |pixels: &[[u32; 4]], x: usize, y: usize| pixels[y * SIDE + x].map(f32::from_bits);
+    let pixels = shown(&|f| {
+        f.float(21, 2.0);
+        ipa(f, [0, 0x80, 255], 0, 0);
+        ipa(f, [1, 0x80, 21], 1, 0);
+        ipa(f, [2, 0x80, 21], 1, 1);
+    });
+    let [pass, twice, centroid, _] = at(&pixels, 20, 24);
+    assert!(pass > 0.05 && (at(&pixels, 21, 24)[0] - pass).abs() > 1e-4, "it varies: {pass}");
+    assert!((twice - 2.0 * pass).abs() < 1e-5, "{twice} is not twice {pass}");
+    // With one sample, the centroid is the centre.
+    assert!((centroid - twice).abs() < 1e-5, "{centroid} is not {twice}");
+    let pixels = shown(&|f| {
+        ipa(f, [0, 0x80, 255], 0, 2);
+        ipa(f, [2, 0x7C, 255], 0, 2);
+        ipa(f, [3, 0x7C, 255], 0, 0);
+        f.op(Op::Mufu, Form::R, &[(Field::Dst, 22), (Field::A, 2), (Field::Op, 4)]);
+        ipa(f, [1, 0x80, 22], 1, 2);
+    });
+    let [pass, whole, w, centre] = at(&pixels, 20, 24);
+    // 1/w is linear in the window.
+    let (right, below) = (at(&pixels, 21, 24)[3] - centre, at(&pixels, 20, 25)[3] - centre);
+    let want = centre + 0.25 * (right + below);
+    assert!((w - want).abs() < 1e-6 && (w - centre).abs() > 1e-4, "{w} is not {want}; {centre} at the centre");
+    assert!((pass - whole * w).abs() < 1e-6, "{pass} is not {whole} x {w}");
+}
+
+#[test]
+fn a_killed_thread_says_so() {
+    let (_alone, gpu) = gpu();
+    let mut v = covering();
+    v.exit();
+    let mut f = Program::new(Stage::Fragment);
+    f.bit(15);
+    // Before and after the columns with odd numbers are killed.
+    let flag = |f: &mut Program, dst: u32| {
+        f.op(Op::S2r, Form::S, &[(Field::Dst, dst), (Field::Sreg, 19)]);
+    };
+    flag(&mut f, 10);
+    f.interpolate(4, 0x70);
+    f.op(Op::F2i, Form::R, &[(Field::Dst, 4), (Field::B, 4), (Field::Dfmt, 2), (Field::Sfmt, 2), (Field::Rnd, 3)]);
+    f.op(Op::Lop, Form::I, &[(Field::Dst, 4), (Field::A, 4), (Field::Imm19, 1)]);
+    let odd = [(Field::Pd, 0), (Field::A, 4), (Field::B, 255), (Field::Cmp, 5)];
+    f.op(Op::Isetp, Form::R, &odd);
+    f.op(Op::Kil, Form::J, &[(Field::Pg, 0)]);
+    flag(&mut f, 11);
+    // What the neighbour says.
+    for (dst, from) in [(12, 10), (13, 11)] {
+        let at = [(Field::Dst, dst), (Field::A, from), (Field::Lane5, 1), (Field::Cimm13, 0x1C03), (Field::Mode, 3)];
+        f.op(Op::Shfl, Form::Ii, &at);
+    }
+    for (dst, from) in [(0, 10), (1, 11), (2, 12), (3, 13)] {
+        f.op(Op::Lop, Form::I, &[(Field::Dst, dst), (Field::A, from), (Field::Imm19, 1)]);
+        f.op(Op::I2f, Form::R, &[(Field::Dst, dst), (Field::B, dst), (Field::Dfmt, 2), (Field::Sfmt, 2)]);
+    }
+    f.header[18] = 0xF;
+    f.exit();
+    let pixels = &draw(&gpu, &[v, f], TRIANGLES, 1)[0];
+    let at = |x: usize| pixels[20 * SIDE + x].map(f32::from_bits);
+    assert_eq!(at(20), [0.0, 0.0, 0.0, 1.0], "this one, and its neighbour before and after");
+    assert_eq!(at(21), [-1.0; 4], "killed");
+}

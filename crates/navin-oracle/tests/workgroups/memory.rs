@@ -208,3 +208,62 @@ fn b522_offsets_wrap_at_32_bits_whatever_their_factors() {
     assert_eq!(out[1], input[97], "thread 1 reads word (400 - 12) / 4");
     assert_eq!(out[64], input[1], "thread 0 reads word (-4 & ~3) + 8");
 }
+
+#[test]
+fn loads_past_the_caches_are_made_each_time() {
+    let mut bench = Bench::new();
+    const ATOMIC_LOAD: u32 = 6 << 16 | 227;
+    for (raw, cache) in [(false, 0), (false, 1), (false, 3), (true, 0), (true, 1), (true, 3)] {
+        let mut c = Code::new();
+        let mut load = |dst: u32, size: u32| {
+            let at = [(Field::Dst, dst), (Field::A, if raw { 8 } else { IN }), (Field::E, 1)];
+            c.op(Op::Ldg, Form::M, &[&at[..], &[(Field::Size, size), (Field::Cache, cache)]].concat());
+        };
+        load(0, 4);
+        load(1, 4);
+        load(2, 5);
+        if !raw {
+            c.op(Op::Iadd, Form::R, &[(Field::Dst, 0), (Field::A, 0), (Field::B, 1)]);
+            c.op(Op::Iadd, Form::R, &[(Field::Dst, 0), (Field::A, 0), (Field::B, 2)]);
+            c.store(0, 0, 1);
+            c.store(3, 1, 1);
+            c.exit();
+            assert_eq!(bench.agree(&c, 1, &[5, 7], 4), [15, 7, 0, 0]);
+        } else {
+            (0..4).for_each(|n| _ = c.store(n, n, 1));
+            c.exit();
+        }
+        let (control, gpu) = c.program(1);
+        let guest = navin_shader::GuestProgram::parse(&control, &gpu).expect("a whole program");
+        let translation = bench.translator.translate(&guest, &bench.options).expect("it translates");
+        let atomics = translation.spirv.iter().filter(|w| **w == ATOMIC_LOAD).count();
+        // Raw memory has one function for all four words.
+        let want = if cache == 0 {
+            0
+        } else if raw {
+            1
+        } else {
+            4
+        };
+        assert_eq!(atomics, want, "raw {raw}, cache {cache}");
+        assert_eq!(translation.interface.storage_written, 2, "a load writes nothing");
+    }
+}
+
+#[test]
+fn narrow_texels_are_stored_without_the_rest_of_their_register() {
+    let mut translator = navin_shader::Translator::new();
+    for (size, mask) in [(0, "0xff"), (1, "0xff"), (2, "0xffff"), (3, "0xffff")] {
+        let mut c = Code::new();
+        c.load(0);
+        let fields = [(Field::Data, 0), (Field::A, TID), (Field::Tid13, 0x28), (Field::Dim, 0), (Field::Size, size)];
+        c.op(Op::SustD, Form::I, &fields);
+        c.exit();
+        let (control, gpu) = c.program(1);
+        let guest = navin_shader::GuestProgram::parse(&control, &gpu).expect("a whole program");
+        let options = navin_shader::Options::new(navin_shader::ConstantLayout::Corpus);
+        let text = translator.print_ir(&guest, &options).expect("it translates");
+        let masked = |line: &str| line.contains("= And ") && line.ends_with(&format!(" {mask}"));
+        assert!(text.lines().any(masked), "size {size}:\n{text}");
+    }
+}

@@ -250,7 +250,8 @@ ops! {
     LoadPatch V [I] false;
     /// Built-in of that number.
     Builtin P [I] false;
-    BuiltinB B [I] false;
+    /// The same; epoch, for one that changes.
+    BuiltinB B [I I] false;
     /// Built-in of an input vertex, component.
     BuiltinAt P [I U] false;
     /// Output of a tessellation control invocation: address / 4, vertex, memory epoch.
@@ -363,11 +364,13 @@ pub enum Atomic {
     FloatAdd,
     /// Sums of two packed halves.
     HalvesAdd,
+    /// Nothing is written: a load that sees what other threads write meanwhile, however often it is made.
+    Load,
 }
 
 impl Atomic {
     /// How many there are.
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 15;
 
     /// Has SPIR-V no such operation, so that it is a loop around compare-exchange?
     pub fn is_loop(self) -> bool {
@@ -391,7 +394,8 @@ impl Atomic {
             Atomic::Decrement,
             Atomic::FloatAdd,
             Atomic::HalvesAdd,
-        ][(n as usize).min(13)]
+            Atomic::Load,
+        ][(n as usize).min(14)]
     }
 }
 

@@ -220,7 +220,7 @@ impl Lower<'_, '_> {
             0x70 => self.builtin(Builtin::FragCoordX),
             0x74 => self.builtin(Builtin::FragCoordY),
             0x78 => self.builtin(Builtin::FragCoordZ),
-            0x7C => self.builtin(Builtin::FragCoordW),
+            0x7C => self.w_at(i),
             0x80..=0x27C => self.interpolated(i, word)?,
             0x2C0..=0x2DC => self.b.pure(Ir::Builtin, &[Builtin::ClipDistance0 as u32 + word - 0x2C0 / 4]),
             0x2E0 => self.builtin(Builtin::PointCoordX),
@@ -245,18 +245,7 @@ impl Lower<'_, '_> {
             0 => self.varying(word),
             1 | 2 if kind == Interpolation::Flat => self.varying(word),
             1 | 2 => {
-                let zero = self.b.word(0);
-                let (mut x, mut y) = (zero, zero);
-                if sample == 2 {
-                    let c = self.reg(i.get(Field::C));
-                    let (sixteen, scale) = (self.b.word(16), self.b.float(1.0 / 4096.0));
-                    let low = self.b.op3(Ir::BfeS, c, zero, sixteen);
-                    let high = self.b.op3(Ir::BfeS, c, sixteen, sixteen);
-                    let low = self.b.op1(Ir::SToF, low);
-                    let high = self.b.op1(Ir::SToF, high);
-                    x = self.b.op2(Ir::FMul, low, scale);
-                    y = self.b.op2(Ir::FMul, high, scale);
-                }
+                let (x, y) = self.sample_offset(i);
                 let vector = self.b.pure(Ir::LoadInputSampled, &[location, sample, x.0, y.0]);
                 self.component(vector, component)
             }
@@ -264,29 +253,54 @@ impl Lower<'_, '_> {
         };
         // PASS leaves a perspective attribute divided by w; MULTIPLY undoes that with its factor, which is w.
         if mode == 0 && kind == Interpolation::Perspective {
-            let w = self.builtin(Builtin::FragCoordW);
+            let w = self.w_at(i);
             return Ok(self.b.op2(Ir::FMul, v, w));
         }
-        if mode == 1 && kind != Interpolation::Perspective {
-            let factor = self.reg(i.get(Field::B));
+        if mode != 1 {
+            return Ok(v);
+        }
+        let factor = self.reg(i.get(Field::B));
+        if kind != Interpolation::Perspective {
             return Ok(self.b.op2(Ir::FMul, v, factor));
         }
-        if mode == 1 {
-            // A factor other than w is applied to the quotient.
-            let factor = self.reg(i.get(Field::B));
-            let inst = *self.b.f.inst(factor);
-            let one_over_w = inst.op == Ir::FRcp && {
-                let x = self.b.f.inst(Value(inst.args[0]));
-                x.op == Ir::Builtin && x.args[0] == Builtin::FragCoordW as u32
-            };
-            // A sampled 1/w stands for w at that sample.
-            if !one_over_w && sample == 0 {
-                let w = self.builtin(Builtin::FragCoordW);
-                let quotient = self.b.op2(Ir::FMul, v, w);
-                return Ok(self.b.op2(Ir::FMul, quotient, factor));
-            }
+        let w = self.w_at(i);
+        let inst = *self.b.f.inst(factor);
+        if inst.op == Ir::FRcp && inst.args[0] == w.0 {
+            return Ok(v);
         }
-        Ok(v)
+        // A factor other than w is applied to the quotient.
+        let quotient = self.b.op2(Ir::FMul, v, w);
+        Ok(self.b.op2(Ir::FMul, quotient, factor))
+    }
+
+    /// Where IPA samples, from the pixel's centre: zeros unless it has an offset.
+    fn sample_offset(&mut self, i: &Instr) -> (Value, Value) {
+        let zero = self.b.word(0);
+        if i.get(Field::Sample) != 2 {
+            return (zero, zero);
+        }
+        let c = self.reg(i.get(Field::C));
+        let (sixteen, scale) = (self.b.word(16), self.b.float(1.0 / 4096.0));
+        let [x, y] = [zero, sixteen].map(|at| {
+            let n = self.b.op3(Ir::BfeS, c, at, sixteen);
+            let n = self.b.op1(Ir::SToF, n);
+            self.b.op2(Ir::FMul, n, scale)
+        });
+        (x, y)
+    }
+
+    /// 1/w where IPA samples; at a centroid, whose place nobody tells, that of the centre.
+    fn w_at(&mut self, i: &Instr) -> Value {
+        let w = self.builtin(Builtin::FragCoordW);
+        if i.get(Field::Sample) != 2 {
+            return w;
+        }
+        let (x, y) = self.sample_offset(i);
+        // It is linear in the window.
+        let (dx, dy) = (self.b.op1(Ir::DPdx, w), self.b.op1(Ir::DPdy, w));
+        let (dx, dy) = (self.b.op2(Ir::FMul, dx, x), self.b.op2(Ir::FMul, dy, y));
+        let w = self.b.op2(Ir::FAdd, w, dx);
+        self.b.op2(Ir::FAdd, w, dy)
     }
 
     /// PIXLD.
@@ -310,7 +324,7 @@ impl Lower<'_, '_> {
         self.notes.kills = true;
         match i.get(Field::Cond) {
             15 => {
-                self.b.effect(Ir::Demote, &[]);
+                self.demote();
             }
             0 => {}
             n => {
@@ -320,12 +334,17 @@ impl Lower<'_, '_> {
                 let (then, merge) = (self.new_label(), self.new_label());
                 self.selection(test, then, merge, merge);
                 self.begin(then);
-                self.b.effect(Ir::Demote, &[]);
+                self.demote();
                 self.goto(merge);
                 self.begin(merge);
             }
         }
         Ok(())
+    }
+
+    fn demote(&mut self) {
+        self.b.effect(Ir::Demote, &[]);
+        self.b.epoch += 1;
     }
 
     fn emit_vertex(&mut self, i: &Instr) -> Result<()> {
@@ -400,7 +419,7 @@ impl Lower<'_, '_> {
         let (then, merge) = (self.new_label(), self.new_label());
         self.selection(fails, then, merge, merge);
         self.begin(then);
-        self.b.effect(Ir::Demote, &[]);
+        self.demote();
         self.goto(merge);
         self.begin(merge);
     }

@@ -257,15 +257,21 @@ impl Lower<'_, '_> {
     fn load_global(&mut self, i: &Instr) -> Result<()> {
         let size = i.get(Field::Size);
         let place = self.place(i, i.signed(Field::Off24), i.flag(Field::E), false);
-        // Volatile loads are never shared.
-        if i.get(Field::Cache) == 3 {
-            self.b.epoch += 1;
-        }
         self.load_at(i, size, place)
     }
 
+    /// Does the load see what other threads write meanwhile: CG, which passes over the cache that is not coherent, and
+    /// CV, which passes over all?
+    fn is_coherent(i: &Instr) -> bool {
+        matches!(i.get(Field::Cache), 1 | 3)
+    }
+
     fn load_at(&mut self, i: &Instr, size: u32, place: Place) -> Result<()> {
-        if let (Place::Raw(low, high), 2 | 4) = (place, Self::words(size)) {
+        let coherent = Self::is_coherent(i);
+        if coherent {
+            self.b.epoch += 1;
+        }
+        if let (Place::Raw(low, high), 2 | 4, false) = (place, Self::words(size), coherent) {
             // One look into the page table and one load (B530): the machine demands that the address is aligned.
             let (words, epoch) = (Self::words(size), self.b.epoch);
             let v = self.b.pure(Ir::LoadGlobalWide, &[low.0, high.0, epoch, words]);
@@ -281,7 +287,11 @@ impl Lower<'_, '_> {
                     let at = self.plus(offset, 4 * n);
                     let index = self.word_index(at);
                     let epoch = self.b.epoch;
-                    (self.b.pure(Ir::LoadStorage, &[slot, index.0, epoch]), at)
+                    let v = match coherent {
+                        true => self.coherent_load(Ir::AtomicStorage, &[slot, index.0]),
+                        false => self.b.pure(Ir::LoadStorage, &[slot, index.0, epoch]),
+                    };
+                    (v, at)
                 }
                 Place::Bank(bank, offset) => {
                     let at = self.plus(offset, 4 * n);
@@ -291,13 +301,23 @@ impl Lower<'_, '_> {
                     // Accesses are aligned to their size: the sum does not carry.
                     let low = self.plus(low, 4 * n);
                     let epoch = self.b.epoch;
-                    (self.b.pure(Ir::LoadGlobal, &[low.0, high.0, epoch]), low)
+                    let v = match coherent {
+                        true => self.coherent_load(Ir::AtomicGlobal, &[low.0, high.0]),
+                        false => self.b.pure(Ir::LoadGlobal, &[low.0, high.0, epoch]),
+                    };
+                    (v, low)
                 }
             };
             let v = if size < 4 { self.sub_word(v, offset, size) } else { v };
             self.set_reg(i.get(Field::Dst).saturating_add(n), v);
         }
         Ok(())
+    }
+
+    /// A load that no compiler moves out of a loop, since it is an atomic operation.
+    fn coherent_load(&mut self, op: Ir, [x, y]: &[u32; 2]) -> Value {
+        let zero = self.b.word(0).0;
+        self.b.effect(op, &[*x, *y, zero, zero, Atomic::Load as u32])
     }
 
     fn store_global(&mut self, i: &Instr) -> Result<()> {
@@ -466,7 +486,10 @@ impl Lower<'_, '_> {
             for n in 0..Self::words(size) {
                 let at = self.plus(low, 4 * n);
                 let epoch = self.b.epoch;
-                let mut v = self.b.pure(Ir::LoadGlobal, &[at.0, high.0, epoch]);
+                let mut v = match Self::is_coherent(i) {
+                    true => self.coherent_load(Ir::AtomicGlobal, &[at.0, high.0]),
+                    false => self.b.pure(Ir::LoadGlobal, &[at.0, high.0, epoch]),
+                };
                 for &(here, shared) in &windows {
                     let at = self.plus(offset, 4 * n);
                     let index = self.near_index(i, at, shared)?;

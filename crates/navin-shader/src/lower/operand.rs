@@ -303,7 +303,9 @@ impl Lower<'_, '_> {
             17 if matches!(stage, Stage::TessControl | Stage::Geometry) => self.builtin(Builtin::InvocationId),
             18 => self.b.float(1.0),
             19 if stage == Stage::Fragment => {
-                let helper = self.b.pure(Ir::BuiltinB, &[Builtin::HelperInvocation as u32]);
+                // A thread that was killed is one from then on.
+                let epoch = self.b.epoch;
+                let helper = self.b.pure(Ir::BuiltinB, &[Builtin::HelperInvocation as u32, epoch]);
                 let (ones, zero) = (self.b.word(u32::MAX), self.b.word(0));
                 self.b.select(helper, ones, zero)
             }

@@ -119,7 +119,12 @@ impl Lower<'_, '_> {
             access.data[k as usize] = match old {
                 Some(old) if mask >> k & 1 == 0 => self.b.pure(Ir::Extract, &[old.0, k]),
                 _ => {
-                    let v = self.reg(register);
+                    let mut v = self.reg(register);
+                    // The rest of a register is not part of the texel, and what does not fit is nowhere defined.
+                    if raw && size < 4 {
+                        let mask = self.b.word(if size < 2 { 0xFF } else { 0xFFFF });
+                        v = self.b.op2(Ir::And, v, mask);
+                    }
                     register = if register == 255 { 255 } else { register + 1 };
                     v
                 }

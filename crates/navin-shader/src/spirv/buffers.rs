@@ -56,6 +56,8 @@ pub(super) struct Buffers {
     /// Slots as 64-bit words; which slots are read so.
     wide_variables: FxHashMap<u32, Id>,
     wide_slots: u32,
+    /// Slots that are read while others write them.
+    coherent_slots: u32,
     /// Words of all lanes, masks of all warps, the count of a reduction: where lanes meet in shared memory.
     lanes: Id,
     masks: Id,
@@ -81,6 +83,7 @@ impl Buffers {
         self.loops.clear();
         self.wide_variables.clear();
         self.wide_slots = 0;
+        self.coherent_slots = 0;
         self.lanes = 0;
         self.masks = 0;
         self.count = 0;
@@ -97,6 +100,11 @@ impl Buffers {
     /// A storage slot has 64-bit atomics.
     pub(super) fn note_wide(&mut self, slot: u32) {
         self.wide_slots |= 1u32.checked_shl(slot).unwrap_or(0);
+    }
+
+    /// A storage slot has loads that see what other threads write meanwhile.
+    pub(super) fn note_coherent(&mut self, slot: u32) {
+        self.coherent_slots |= 1u32.checked_shl(slot).unwrap_or(0);
     }
 
     /// A computed place of a bank is read.
@@ -169,7 +177,7 @@ impl Emitter {
         let at = slot as usize & 31;
         if self.buffers.slots[at] == 0 {
             let written = c.interface.storage_written;
-            let read_only = written >> slot & 1 == 0;
+            let read_only = (written | self.buffers.coherent_slots) >> slot & 1 == 0;
             let vectors = c.f.vectors >> at & 1 != 0;
             let ty = if vectors { self.vectors_type(read_only) } else { self.words_type(read_only) };
             let id =
@@ -367,6 +375,7 @@ impl Emitter {
             Atomic::Or => op::ATOMIC_OR,
             Atomic::Xor => op::ATOMIC_XOR,
             Atomic::Exchange => op::ATOMIC_EXCHANGE,
+            Atomic::Load => return self.m.result_as(own, op::ATOMIC_LOAD, uint, &[pointer, scope, zero]),
             // Those without an operation of their own are loops: `atomic_loop`.
             Atomic::Increment | Atomic::Decrement | Atomic::FloatAdd | Atomic::HalvesAdd => op::ATOMIC_I_ADD,
             Atomic::CompareExchange => {

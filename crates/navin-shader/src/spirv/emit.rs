@@ -10,7 +10,7 @@ use super::images::Images;
 use super::module::{Id, Module, Type};
 use super::op;
 use super::stage::StageIo;
-use crate::ir::{Class, Function, Inst, Op, Value, WordType};
+use crate::ir::{Atomic, Class, Function, Inst, Op, Value, WordType};
 use crate::lower::{Denormals, Notes};
 use crate::passes::types::Types;
 use crate::{DeviceFeatures, GuestProgram, Interface, Options, Requirements, Stage};
@@ -141,6 +141,7 @@ impl Emitter {
                     c.interface.storage_written |= 1 << inst.args[2];
                     c.interface.storage_slots |= 1 << inst.args[2];
                 }
+                Op::AtomicStorage if inst.args[4] == Atomic::Load as u32 => self.buffers.note_coherent(inst.args[0]),
                 Op::StoreStorage | Op::StoreStorageVector | Op::StoreStoragePart | Op::AtomicStorage => {
                     c.interface.storage_written |= 1 << inst.args[0]
                 }

@@ -13,6 +13,9 @@ use crate::{
     TessellationSpacing,
 };
 
+/// Memory operand: each load is made.
+const VOLATILE: u32 = 1;
+
 /// What a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
@@ -202,6 +205,8 @@ impl Emitter {
                 let p = self.m.result(op::ACCESS_CHAIN, pointer, &[variable, index]);
                 self.m.result_as(own, op::LOAD, ty, &[p]);
             }
+            // It changes with a demotion.
+            1 if number == builtin::HELPER_INVOCATION => self.m.result_as(own, op::LOAD, ty, &[variable, VOLATILE]),
             1 => self.m.result_as(own, op::LOAD, ty, &[variable]),
             n => {
                 let known = self.io.loads.get(&number).copied().filter(|&(_, scope)| self.is_open(scope));
