@@ -434,3 +434,24 @@ fn colours_are_kept_where_that_is_asked() {
     assert_eq!(first(&[]), [188; 4]);
     assert_eq!(first(&[&"--keep-colour"]), [223, 223, 223, 188]);
 }
+
+/// What cannot be meant is said once, before anything is written.
+#[test]
+fn outputs_that_cannot_be_meant() {
+    let folder = Folder::new("outputs");
+    let one = texture("one", Format::RGBA8, Target::D2, 1, 1);
+    let file = folder.write("in/a.bntx", &bntx(std::slice::from_ref(&one)));
+    folder.write("in/b.bntx", &bntx(&[one]));
+    let taken = folder.write("taken", b"");
+    for command in [["convert", "--to=png"], ["view", "--opaque"]] {
+        let said = fails(&[&command[0], &command[1], &folder.path("in"), &taken]);
+        assert_eq!((said.lines().count(), said.contains("is no folder")), (1, true), "{said}");
+    }
+    assert!(fails(&[&"view", &file, &folder.path("sheet.jpg")]).contains("end it in .png"));
+    assert_eq!(folder.files(""), ["in/a.bntx", "in/b.bntx", "taken"]);
+    // A kind without names takes the file's.
+    let xtx = folder.path("wall.xtx");
+    ok(&[&"convert", &file, &xtx]);
+    ok(&[&"convert", &xtx, &folder.path("back.bntx")]);
+    assert_eq!(read(&folder.path("back.bntx"))[0].name, "wall");
+}

@@ -202,13 +202,8 @@ fn all(
     each: impl Fn(&Found) -> Result<Done, String> + Sync,
 ) -> Vec<Result<Done, String>> {
     let threads = how.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    // The batch hands out paths; they are the programs' numbers here.
-    let numbers: Vec<PathBuf> = (0..programs.len()).map(|n| n.to_string().into()).collect();
     let quiet = how.quiet || programs.len() == 1;
-    batch::each(&numbers, threads, quiet, |number: &Path| {
-        let found = number.to_str().and_then(|n| n.parse::<usize>().ok()).and_then(|n| programs.get(n));
-        found.map_or_else(|| Err("no such program".into()), &each)
-    })
+    batch::each(programs.len(), threads, quiet, |number| each(&programs[number]))
 }
 
 /// Reports those for which it failed.

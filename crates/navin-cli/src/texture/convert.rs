@@ -208,6 +208,7 @@ fn convert_all(args: &Args) -> Result<Results, String> {
         };
         return Ok(vec![(args.input.clone(), convert(args, &args.input, &to, kind, into_folder))]);
     }
+    files::check_folder(&args.output)?;
     let kind = args.to.ok_or("a folder of files needs --to: bntx, xtx, dds, ktx2, png, exr or bin")?;
     let found = files::walk(&args.input)?;
     if found.is_empty() {
@@ -216,9 +217,8 @@ fn convert_all(args: &Args) -> Result<Results, String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or(cores, |n| n as usize);
     let outputs = outputs(args, &found, kind);
-    let results = batch::each(&found, threads, args.quiet || args.json, |path| {
-        let to = found.iter().position(|f| f == path).and_then(|i| outputs.get(i)).ok_or("no output")?;
-        convert(args, path, to, kind, true)
+    let results = batch::each(found.len(), threads, args.quiet || args.json, |number| {
+        convert(args, &found[number], &outputs[number], kind, true)
     });
     Ok(found.into_iter().zip(results).collect())
 }

@@ -1,6 +1,6 @@
 //! Files in and out: errors that name the file, output that appears whole or not at all.
 
-use std::io::{Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -62,6 +62,14 @@ pub fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Checks that files can be put into what is to be a folder.
+pub fn check_folder(path: &Path) -> Result<(), String> {
+    if path.exists() && !path.is_dir() || is_stream(path) {
+        return Err(format!("{}: is no folder, and a folder's files go into one", path.display()));
+    }
+    Ok(())
+}
+
 /// Whether a file is raw data with a description.
 pub fn is_raw(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("bin") || e.eq_ignore_ascii_case("raw"))
@@ -110,6 +118,9 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<Option<PathBuf>, String> {
     let name = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     if is_stream(path) {
         let mut out = std::io::stdout().lock();
+        if out.is_terminal() {
+            return Err("-: these bytes are nothing for a terminal: redirect them, or give a file's name".into());
+        }
         return out.write_all(bytes).and_then(|()| out.flush()).map(|()| None).map_err(|e| name(&e));
     }
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {

@@ -66,14 +66,19 @@ pub fn run(args: &Args) -> u8 {
 /// A sheet of a file, or of each in a folder.
 fn sheets(args: &Args) -> Result<Vec<Result<(), String>>, String> {
     if !args.input.is_dir() {
+        if !files::is_stream(&args.output) && args.output.extension().is_none_or(|e| !e.eq_ignore_ascii_case("png")) {
+            return Err(format!("{}: a sheet is a PNG: end it in .png", args.output.display()));
+        }
         return Ok(vec![sheet(args, &args.input).and_then(|png| files::write(&args.output, &png))]);
     }
+    files::check_folder(&args.output)?;
     let found = files::walk(&args.input)?;
     if found.is_empty() {
         return Err(format!("{}: no texture files in this folder", args.input.display()));
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(batch::each(&found, threads, false, |path| {
+    Ok(batch::each(found.len(), threads, false, |number| {
+        let path = &found[number];
         // The whole name, so that hero.bntx and hero.dds are two sheets.
         let mut name = path.strip_prefix(&args.input).unwrap_or(path).as_os_str().to_owned();
         name.push(".png");

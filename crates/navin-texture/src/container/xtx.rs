@@ -69,6 +69,10 @@ pub(super) fn read(bytes: &[u8], order: GobOrder) -> Result<Vec<Texture>, FileEr
         };
         filled.push(fill(described, block, *start, order, &mut budget)?);
     }
+    if let [only] = &mut filled[..] {
+        // As in other files without names, which a reader calls by the file's.
+        only.name.clear();
+    }
     Ok(filled)
 }
 
@@ -169,7 +173,8 @@ fn fill(
     Ok(texture)
 }
 
-/// Makes a file of all textures. Names are not kept: textures read back are called `texture0`, `texture1`, ...
+/// Makes a file of all textures. Names are not kept: several textures read back are called `texture0`,
+/// `texture1`, ..., one has no name
 pub(super) fn write(textures: &[Texture], order: GobOrder) -> Result<Vec<u8>, WriteError> {
     let mut out = Out::default();
     out.put(MAGIC).u32(16).u32(1).u32(1);
