@@ -99,7 +99,8 @@ struct Program {
 }
 
 /// Test programs of guests' memory: they run a second time with every pool mirrored, as where no import works.
-const MIRRORED: [&str; 5] = ["memory_pools", "memory_raw", "memory_tracking", "memory_virtual", "copies"];
+const MIRRORED: [&str; 6] =
+    ["memory_in_flight", "memory_pools", "memory_raw", "memory_tracking", "memory_virtual", "copies"];
 
 fn unit_tests(report: &mut Report, layers: Option<&Layers>) -> Result<()> {
     let programs = build_tests()?;

@@ -502,6 +502,8 @@ fn textures_through_the_page_table(guest: &Guest) {
         assert_eq!(seen, (1..=64).collect::<Vec<u8>>(), "{memory:?}");
         assert_eq!(guest.texel(plain), [0x10; 4], "{memory:?}: without the sparse flag too");
 
+        astc_through_the_page_table(guest, memory, &pool, far + (1 << 30));
+
         let uploads = counter("texture_uploads");
         for _ in 0..10 {
             guest.texel(sparse);
@@ -531,7 +533,73 @@ fn textures_through_the_page_table(guest: &Guest) {
     }
 }
 
-/// What is suspicious is named, and the process lives.
+/// A sparse texture of ASTC blocks with all its levels, the small ones in one tail; its tiles were written by the CPU into
+/// physical pools and are mapped page by page, at offsets that differ modulo 16 KB. The same bytes in an ordinary pool say
+/// what it must hold.
+fn astc_through_the_page_table(guest: &Guest, memory: Memory, pool: &Pool, at: usize) {
+    const LEVELS: i32 = 10;
+    let builder = guest.builder(NVNformat::RGBA_ASTC_6x6, 768, 768, LEVELS);
+    // SAFETY: a live builder.
+    let bytes = unsafe {
+        nvnTextureBuilderSetFlags(builder, NVNtextureFlags::SPARSE);
+        nvnTextureBuilderGetStorageSize(builder)
+    };
+    let pages = bytes.div_ceil(PAGE);
+    let plain = guest.pool(memory, pages.next_multiple_of(16) * PAGE, CACHED);
+    // Void-extent blocks of a colour each: valid whatever the device makes of blocks.
+    let block = |n: usize| {
+        let mut block = [0xfc, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+        block[9] = n as u8;
+        block[11] = (n >> 8) as u8;
+        block[13] = (n >> 16) as u8;
+        block
+    };
+    let content: Vec<u8> = (0..pages * PAGE / 16).flat_map(block).collect();
+    plain.write(0, &content);
+    let expected = guest.make(builder, &plain, 0);
+    let sparse = guest.make(builder, pool, at);
+    let physical = [(); 2].map(|()| filled(guest, memory, 4 * MB, 0));
+    for page in 0..pages {
+        // One of the tail's is left out.
+        if page + 1 == pages {
+            continue;
+        }
+        let (from, offset) = (&physical[page % 2], (page * 37 % 509 + 3) * PAGE);
+        from.write(offset, &content[page * PAGE..][..PAGE]);
+        assert!(guest.map(pool, &[map_from(from, offset, at + page * PAGE, PAGE)]));
+    }
+    plain.write((pages - 1) * PAGE, &[0; PAGE]);
+    for level in 0..LEVELS {
+        let side = (768 >> level).max(1);
+        let texels = |texture| blocks(guest, texture, level, side);
+        assert!(texels(sparse) == texels(expected), "{memory:?}, level {level}");
+    }
+    // SAFETY: live textures.
+    unsafe {
+        nvnTextureFinalize(sparse);
+        nvnTextureFinalize(expected);
+    }
+    plain.end();
+    assert!(guest.map(pool, &[unmap(at, pages * PAGE)]));
+    physical.into_iter().for_each(Pool::end);
+}
+
+/// The blocks of 6 by 6 texels of a square level.
+fn blocks(guest: &Guest, texture: *const NVNtexture, level: i32, side: i32) -> Vec<u8> {
+    let count = (side as usize).div_ceil(6).pow(2) * 16;
+    guest.own.write(SCRATCH, &vec![0xEE; count]);
+    let to = guest.own.address() + SCRATCH as u64;
+    let view = object();
+    // SAFETY: live objects.
+    guest.run(|c| unsafe {
+        nvnTextureViewSetDefaults(view);
+        nvnTextureViewSetLevels(view, level, 1);
+        let part = region([0; 3], [side, side, 1]);
+        nvnCommandBufferCopyTextureToBuffer(c, texture, view, &part, to, NVNcopyFlags(0));
+    });
+    guest.own.read(SCRATCH, count)
+}
+
 /// A virtual pool has no storage: what its builder was given besides is nobody's.
 #[test]
 fn b108_a_virtual_pools_builder_names_no_memory() {
@@ -576,6 +644,7 @@ fn b108_a_pool_over_a_virtual_pools_own_range_is_refused() {
     physical.end();
 }
 
+/// What is suspicious is named, and the process lives.
 #[test]
 fn bad_mappings_are_refused_with_nvns_answer() {
     let _alone = alone();
