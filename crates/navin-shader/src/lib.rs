@@ -91,8 +91,13 @@ impl Translator {
     /// Translates `program`. The result depends on the program and options alone.
     ///
     /// # Errors
-    /// An instruction without translation, control flow out of bounds, or a limit exceeded. Never panics; time and
-    /// memory are bounded by the limits named in [`TranslateError::TooLarge`].
+    /// An instruction without translation, control flow out of bounds, or a limit exceeded
+    /// ([`TranslateError::TooLarge`] names which). Never panics, whatever the bytes.
+    ///
+    /// # Limits
+    /// 65,536 instructions and 4,096 blocks once calls are taken apart, 512 entries of the divergence stack, 256 entries of
+    /// a jump table, control flow nested 500 deep, 2^20 instructions of IR, 2^24 words of state at all blocks together.
+    /// These bound time and memory: passes and writer are linear in the IR but for hash tables, and the state is 64 MB.
     pub fn translate(&mut self, program: &GuestProgram<'_>, options: &Options) -> Result<Translation, TranslateError> {
         let (types, notes) = self.build(program, options)?;
         let (spirv, interface) = spirv::emit(&mut self.emitter, &self.builder.f, program, options, &types, notes);
@@ -106,6 +111,19 @@ impl Translator {
     pub fn print_ir(&mut self, program: &GuestProgram<'_>, options: &Options) -> Result<String, TranslateError> {
         self.build(program, options)?;
         Ok(ir::print::print(&self.builder.f))
+    }
+
+    /// How a program that filters pictures holds colours, from its code (B678).
+    ///
+    /// # Errors
+    /// As [`Translator::translate`].
+    pub fn colour_handling(
+        &mut self,
+        program: &GuestProgram<'_>,
+        options: &Options,
+    ) -> Result<library::ColourHandling, TranslateError> {
+        self.build(program, options)?;
+        Ok(library::colour::classify(&self.builder.f))
     }
 
     fn build(

@@ -217,3 +217,141 @@ fn b557_depth_lies_behind_the_colours_that_the_header_names_and_the_mask() {
         assert!(depth.contains(&format!("{:#x}", 0x3F00_0000 + register)), "mask {masks:#x}: {depth}");
     }
 }
+
+/// Raw memory is reached through a table of two levels and never by a search: an access costs the same whatever the
+/// table holds, so that there is no entry to begin with.
+#[test]
+fn b531_an_access_of_raw_memory_is_a_lookup_of_fixed_length() {
+    let program = |reads: u32| {
+        let mut words = Vec::new();
+        for (first, register) in [(0, 8), (2, 10)] {
+            for n in 0..2 {
+                let fields = [(Field::Dst, register + n), (Field::Cbi, 3), (Field::Cbo4, first + n)];
+                words.push(word(Op::Mov, Form::C, &fields));
+            }
+        }
+        for k in 0..reads {
+            // Words of one structure, then of another.
+            let base = if k < reads / 2 { 8 } else { 10 };
+            let fields = [(Field::Dst, 12), (Field::A, base), (Field::Off24, 4 * k), (Field::E, 1), (Field::Size, 4)];
+            words.push(word(Op::Ldg, Form::M, &fields));
+            keep(&mut words, 12, k);
+        }
+        words.push(exit());
+        translated(&compute(&words))
+    };
+    const LOOP_MERGE: u32 = 246;
+    let (few, many) = (program(2), program(128));
+    for spirv in [&few, &many] {
+        assert_eq!(count(spirv, LOOP_MERGE), 0, "no search");
+    }
+    // One call each, beside those in the functions themselves.
+    assert_eq!(count(&many, FUNCTION_CALL) - count(&few, FUNCTION_CALL), 126);
+    // The function is the same one: only calls, and stores of what they read, are more.
+    let functions = |spirv: &[u32]| count(spirv, 54);
+    assert_eq!(functions(&few), functions(&many));
+}
+
+/// Opcodes that write memory: stores are told from those to variables of the program by their pointer's class.
+fn writes(spirv: &[u32]) -> usize {
+    const STORAGE: [u32; 2] = [12, 5349];
+    let all = instructions(spirv);
+    let classes: std::collections::HashMap<u32, u32> =
+        all.iter().filter(|i| i.0 == 32).map(|i| (i.1[0], i.1[1])).collect();
+    let class_of: std::collections::HashMap<u32, u32> = all
+        .iter()
+        .filter(|i| matches!(i.0, 59 | 65 | 124 | 4447 | 117 | 120))
+        .filter_map(|i| Some((i.1[1], *classes.get(&i.1[0])?)))
+        .collect();
+    all.iter()
+        .filter(|i| match i.0 {
+            62 => class_of.get(&i.1[0]).is_some_and(|c| STORAGE.contains(c)),
+            99 | 228..=242 => true,
+            _ => false,
+        })
+        .count()
+}
+
+#[test]
+fn b556_translation_adds_no_store_to_a_fragment_program() {
+    let (mut silent, mut writing) = (0, 0);
+    for program in common::programs().iter().filter(|p| p.stage == "frag") {
+        let guest = GuestProgram::parse(&program.control, &program.code).expect(&program.name);
+        let Ok(t) = Translator::new().translate(&guest, &program.options) else { continue };
+        let stores = navin_shader::isa::disasm::lines(&guest, None).iter().any(|line| {
+            let name = line.name.unwrap_or_default();
+            ["ST", "STG", "SUST", "SURED", "SUATOM", "ATOM", "RED"].iter().any(|s| name.split('.').next() == Some(s))
+        });
+        if stores {
+            writing += usize::from(writes(&t.spirv) > 0);
+        } else {
+            assert_eq!(writes(&t.spirv), 0, "{}", program.name);
+            silent += 1;
+        }
+        // And the tests come when the guest's header has them.
+        let early = instructions(&t.spirv).iter().any(|i| i.0 == EXECUTION_MODE && i.1[1] == 9);
+        assert_eq!(early, guest.early_fragment_tests, "{}", program.name);
+    }
+    assert!(silent > 80 && writing > 3, "{silent} without a store, {writing} with one");
+}
+
+/// Border colours are the sampler's own (custom border colours where the device has them): no program carries a second
+/// sample that corrects the first.
+#[test]
+fn b559_no_sample_is_made_twice() {
+    let mut samples = 0;
+    for program in common::programs() {
+        let guest = GuestProgram::parse(&program.control, &program.code).expect(&program.name);
+        let Ok(t) = Translator::new().translate(&guest, &program.options) else { continue };
+        let machine: usize = navin_shader::isa::disasm::lines(&guest, None)
+            .iter()
+            .map(|line| match line.name.unwrap_or_default().split('.').next().unwrap_or_default() {
+                "TEX" | "TEXS" | "TLD" | "TLDS" | "TXD" => 1,
+                // Four offsets are four gathers.
+                "TLD4" | "TLD4S" => 4,
+                _ => 0,
+            })
+            .sum();
+        let made = instructions(&t.spirv).iter().filter(|i| matches!(i.0, 87..=97)).count();
+        assert!(made <= machine, "{}: {made} samples of {machine} instructions", program.name);
+        samples += made;
+    }
+    assert!(samples > 200, "{samples} samples");
+}
+
+#[test]
+fn b678_colour_handling_is_read_from_the_code() {
+    use navin_shader::library::ColourHandling;
+    let mufu = |dst, a, op| word(Op::Mufu, Form::R, &[(Field::Dst, dst), (Field::A, a), (Field::Op, op)]);
+    let multiply = |dst, a, b| word(Op::Fmul, Form::R, &[(Field::Dst, dst), (Field::A, a), (Field::B, b)]);
+    let add = |dst, a, b| word(Op::Fadd, Form::R, &[(Field::Dst, dst), (Field::A, a), (Field::B, b)]);
+    let handling = |body: &[u64]| {
+        let mut words = Vec::new();
+        for n in 0..2 {
+            words.push(word(Op::Mov, Form::C, &[(Field::Dst, 8 + n), (Field::Cbo4, 0x150 / 4 + n)]));
+        }
+        for n in 0..2 {
+            let fields = [(Field::Dst, n), (Field::A, 8), (Field::Off24, 4 * n), (Field::E, 1), (Field::Size, 4)];
+            words.push(word(Op::Ldg, Form::M, &fields));
+        }
+        words.extend_from_slice(body);
+        keep(&mut words, 4, 0);
+        words.push(exit());
+        let (control, gpu) = compute(&words);
+        let guest = GuestProgram::parse(&control, &gpu).expect("a whole program");
+        Translator::new().colour_handling(&guest, &Options::new(ConstantLayout::Corpus)).expect("translates")
+    };
+    // Roots of what is loaded, a sum, its square.
+    assert_eq!(
+        handling(&[mufu(2, 0, 8), mufu(3, 1, 8), add(4, 2, 3), multiply(4, 4, 4)]),
+        ColourHandling::SquareRootInput
+    );
+    // The same with a power of the square behind it.
+    assert_eq!(
+        handling(&[mufu(2, 0, 8), add(4, 2, 1), multiply(4, 4, 4), mufu(4, 4, 3), mufu(4, 4, 2)]),
+        ColourHandling::EncodesAfterSquare
+    );
+    assert_eq!(handling(&[add(4, 0, 1), multiply(4, 4, 1)]), ColourHandling::SingleSpace);
+    // A curve in another place is not guessed at.
+    assert_eq!(handling(&[add(4, 0, 1), mufu(4, 4, 2)]), ColourHandling::Unknown);
+}

@@ -155,6 +155,28 @@ proptest! {
     fn any_bytes_are_survived(data in prop::collection::vec(any::<u8>(), 0..900)) {
         bytes::run(&data);
     }
+
+    #[test]
+    fn any_words_decode_or_do_not(data in prop::collection::vec(any::<u8>(), 0..400)) {
+        bytes::decode(&data);
+    }
+
+    #[test]
+    fn any_jumps_are_survived(data in prop::collection::vec(any::<u8>(), 0..200)) {
+        bytes::flow(&data);
+    }
+
+    #[test]
+    fn any_file_is_survived(mut data in prop::collection::vec(any::<u8>(), 64..600), small in prop::collection::vec(0u8..3, 6)) {
+        bytes::container(&data);
+        // A header whose sizes may be right.
+        data[..4].copy_from_slice(b"DKSH");
+        for (n, size) in small.iter().enumerate().skip(1) {
+            data[4 * n..4 * n + 4].copy_from_slice(&(u32::from(*size) << 7).to_le_bytes());
+        }
+        data[20..24].copy_from_slice(&1u32.to_le_bytes());
+        bytes::container(&data);
+    }
 }
 
 /// Whatever comes out is valid for plain Vulkan 1.3 (B520).

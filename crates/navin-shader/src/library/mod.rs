@@ -4,8 +4,10 @@
 //! content ([`crate::program_key`]), never of its place (B515), so that what was made of it once serves every other
 //! build of the same content by the same translator ([`crate::VERSION`], B516).
 
+pub mod colour;
 pub mod scan;
 pub mod store;
 
+pub use colour::ColourHandling;
 pub use scan::{Entry, scan};
 pub use store::{Key, Store, StoreError};

@@ -1,9 +1,13 @@
-//! Programs out of any bytes, for the fuzzer and for tests: the body of the fuzz target `shader`.
+//! Programs out of any bytes, for the fuzzer and for tests: the bodies of the fuzz targets `shader`, `shader_decode`,
+//! `shader_flow` and `shader_container`.
 #![allow(dead_code, reason = "each user has a part")]
 
-use navin_shader::isa::table::ROWS;
+use navin_shader::isa::table::{Field, Op, ROWS};
+use navin_shader::isa::{self, Row};
+use navin_shader::library::scan;
 use navin_shader::{
-    ConstantLayout, DeviceFeatures, GuestProgram, Options, Translation, Translator, code_size, disassemble, program_key,
+    ConstantLayout, DeviceFeatures, GuestProgram, Options, Translation, Translator, code_size, disassemble, dksh_count,
+    program_key,
 };
 
 /// EXIT under no guard.
@@ -97,5 +101,118 @@ pub fn run(data: &[u8]) {
     if let Some(t) = translate(&mut translator, data) {
         assert!(t.spirv.len() < 1 << 24, "{} words", t.spirv.len());
         assert_eq!(Some(t), translate(&mut translator, data), "translation is deterministic");
+    }
+}
+
+/// The fuzz target of decoding: any word is one row or none, and has a line in a listing.
+pub fn decode(data: &[u8]) {
+    for bytes in data.chunks_exact(8) {
+        let word = bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+        let decoded = isa::decode(word, 8);
+        assert_eq!(usize::from(decoded.is_some()), isa::matches(word), "{word:#018x}");
+        if let Some(instr) = decoded {
+            for &(field, _, width) in instr.fields() {
+                assert!(u64::from(instr.get(field)) < 1 << width, "{word:#018x}");
+            }
+        }
+    }
+    let (mut control, mut gpu, _) = program(&[0, 0]);
+    gpu.truncate(0x80);
+    gpu.extend_from_slice(&data[..data.len() & !7]);
+    control[0x6F8..0x6FC].copy_from_slice(&(0x50 + (data.len() & !7) as u32).to_le_bytes());
+    control[0x6FC..0x700].fill(0);
+    let guest = GuestProgram::parse(&control, &gpu).expect("a whole container");
+    let lines = isa::disasm::lines(&guest, Some(ConstantLayout::Corpus.table()));
+    assert_eq!(lines.len(), (0..guest.code.len() / 8).filter(|n| n % 4 != 0).count());
+}
+
+/// The rows of which control flow is made.
+fn jumps() -> Vec<&'static Row> {
+    let flow = |op| {
+        matches!(
+            op,
+            Op::Ssy
+                | Op::Sync
+                | Op::Pbk
+                | Op::Brk
+                | Op::Pcnt
+                | Op::Cont
+                | Op::Bra
+                | Op::Cal
+                | Op::Ret
+                | Op::Pret
+                | Op::Exit
+                | Op::Kil
+                | Op::Plongjmp
+                | Op::Longjmp
+                | Op::Isetp
+                | Op::Iadd
+        )
+    };
+    ROWS.iter().filter(|row| flow(row.op)).collect()
+}
+
+/// A program of nothing but jumps, conditions and sums, whose targets lie inside: two bytes an instruction.
+pub fn flow_program(data: &[u8]) -> (Vec<u8>, Vec<u8>, Options) {
+    let rows = jumps();
+    let slots = (data.len() / 2).min(200);
+    let place = |n: usize| 8 * (n + n / 3 + 1);
+    let mut words = Vec::new();
+    for (n, bytes) in data.chunks_exact(2).take(slots).enumerate() {
+        let row = rows[usize::from(bytes[0]) % rows.len()];
+        let mut word = row.value;
+        for &(field, low, _) in row.fields {
+            let to = place(usize::from(bytes[1] >> 2) * slots.max(1) / 64);
+            let value = match field {
+                // One of two predicates, or true.
+                Field::Pg => [0, 1, 7, 7][usize::from(bytes[1] & 3)],
+                Field::Rel24 => (to as u64).wrapping_sub(place(n) as u64 + 8) & 0xFF_FFFF,
+                Field::Cond => 15,
+                Field::Pd => u64::from(bytes[1] & 1),
+                Field::Pdn => 7,
+                Field::Ps => 7,
+                Field::Cmp => u64::from(bytes[1] >> 2 & 7),
+                Field::A | Field::B | Field::Dst => u64::from(bytes[1] >> 4 & 3),
+                _ => 0,
+            };
+            word |= value << low;
+        }
+        words.push(word);
+    }
+    words.extend([EXIT; 3]);
+    let (mut control, mut gpu, options) = program(&[5, 0]);
+    gpu.truncate(0x80);
+    for word in words {
+        if gpu.len() % 32 == 0 {
+            gpu.extend_from_slice(&[0; 8]);
+        }
+        gpu.extend_from_slice(&word.to_le_bytes());
+    }
+    control[0x6F8..0x6FC].copy_from_slice(&(gpu.len() as u32 - 0x30).to_le_bytes());
+    control[0x6FC..0x700].fill(0);
+    (control, gpu, options)
+}
+
+/// The fuzz target of control flow.
+pub fn flow(data: &[u8]) {
+    let (control, gpu, options) = flow_program(data);
+    let guest = GuestProgram::parse(&control, &gpu).expect("a whole container");
+    if let Ok(t) = Translator::new().translate(&guest, &options) {
+        assert!(t.spirv.len() < 1 << 24, "{} words", t.spirv.len());
+    }
+}
+
+/// The fuzz target of containers: DKSH files, and files that are looked through.
+pub fn container(data: &[u8]) {
+    let mut translator = Translator::new();
+    let options = Options::new(ConstantLayout::Corpus);
+    for n in 0..dksh_count(data).unwrap_or(0).min(4) {
+        if let Ok(guest) = GuestProgram::parse_dksh(data, n) {
+            let _ = translator.translate(&guest, &options);
+        }
+    }
+    for entry in scan(data) {
+        let guest = GuestProgram::parse(&data[entry.control], &data[entry.code]).expect("what was found is whole");
+        assert_eq!(guest.key, entry.key);
     }
 }

@@ -432,7 +432,7 @@ impl Piece<'_> {
                 let buffer = match range.address {
                     0 => BufferRange::NULL,
                     _ => {
-                        // B: uniform ranges are rounded up to 256 bytes for the GPU (facts, handles and pools).
+                        // B536: programs read what lies behind the size that they bind, up to the next 256 bytes.
                         let size = range.size.next_multiple_of(UNIFORM_GRANULARITY);
                         self.resolve(Range { size, ..range }, "a uniform buffer").unwrap_or(BufferRange::NULL)
                     }
