@@ -165,3 +165,67 @@ fn b554_fragments_see_the_depth_that_is_stored() {
         assert!(stored.iter().any(|d| *d != 1.0f32.to_bits()));
     }
 }
+
+/// A program that fetches a texel of bound texture 0 at the coordinates that block 1 begins with, and stores its first
+/// component at the address behind them.
+fn fetcher() -> (Vec<u8>, Vec<u8>) {
+    let constant =
+        |register: u32, at: u32| word(Op::Mov, Form::C, &[(Field::Dst, register), (Field::Cbo4, at), (Field::Cbi, 3)]);
+    let fetch = [(Field::Dst, 8), (Field::A, 4), (Field::B, 255), (Field::Dim, 2), (Field::Mask, 1), (Field::Tid13, 8)];
+    let words = [
+        constant(4, 0),
+        constant(5, 1),
+        constant(6, 2),
+        constant(7, 3),
+        word(Op::Tld, Form::T, &fetch),
+        word(Op::Stg, Form::M, &[(Field::A, 6), (Field::E, 1), (Field::Data, 8), (Field::Size, 4)]),
+        word(Op::Exit, Form::J, &[(Field::Cond, 15)]),
+    ];
+    let (control, code) = compute(&words);
+    (code, control)
+}
+
+/// No public description says what the guest's GPU gives there: Navin clamps nothing, and robust access gives zeros.
+#[test]
+fn b537_fetches_past_the_edge_are_zero() {
+    let mut guest = Guest::new();
+    let program = guest.program_of(&[fetcher()]);
+    let texture = guest.texture(NVNformat::R32F, 4, 4);
+    let texels: Vec<f32> = (1..=16).map(|n| n as f32).collect();
+    let all = NVNcopyRegion { xoffset: 0, yoffset: 0, zoffset: 0, width: 4, height: 4, depth: 1 };
+    let sampler = object();
+    // SAFETY: zeroed storage of sufficient size, and live objects.
+    unsafe {
+        nvnTextureWriteTexels(texture, null(), &all, texels.as_ptr().cast());
+        nvnTexturePoolRegisterTexture(guest.texture_pool, 300, texture, null());
+        let builder = object();
+        nvnSamplerBuilderSetDefaults(builder);
+        nvnSamplerBuilderSetDevice(builder, guest.device);
+        assert_eq!(nvnSamplerInitialize(sampler, builder), NVN_TRUE);
+        nvnSamplerPoolRegisterSampler(guest.sampler_pool, 300, sampler);
+    }
+    let parameters = guest.bytes(&[0; 256]);
+    let result = guest.bytes(&[0xEE; 256]);
+    let fetch = |x: i32, y: i32| {
+        guest.put(parameters, [x, y]);
+        guest.put(parameters + 8, result);
+        guest.run(|c| {
+            // SAFETY: live objects.
+            unsafe {
+                nvnCommandBufferSetTexturePool(c, guest.texture_pool);
+                nvnCommandBufferSetSamplerPool(c, guest.sampler_pool);
+                nvnCommandBufferBindProgram(c, program, NVNshaderStageBits::COMPUTE_BIT);
+                nvnCommandBufferBindTexture(c, COMPUTE, 0, nvnDeviceGetTextureHandle(guest.device, 300, 300));
+                nvnCommandBufferBindUniformBuffer(c, COMPUTE, 0, parameters, 256);
+                nvnCommandBufferDispatchCompute(c, 1, 1, 1);
+            }
+        });
+        guest.at::<f32>(result)
+    };
+    for (x, y) in [(0, 0), (3, 0), (0, 3), (3, 3), (2, 1)] {
+        assert_eq!(fetch(x, y), (1 + x + 4 * y) as f32, "({x}, {y})");
+    }
+    for (x, y) in [(-1, 0), (4, 0), (0, 4), (4, 4), (0, -1)] {
+        assert_eq!(fetch(x, y), 0.0, "({x}, {y})");
+    }
+}
