@@ -210,6 +210,30 @@ fn binds_are_recorded() {
 }
 
 #[test]
+fn b433_textures_bound_at_once_are_as_bound_one_by_one() {
+    let guest = Guest::new();
+    let stage = NVNshaderStage::FRAGMENT;
+    let handles = [0x1d1u64, 0x2d2, 0x3d3, 0x4d4];
+    let at_once = guest.record(|buffer| nvn!(nvnCommandBufferBindTextures(buffer, stage, 3, 4, handles.as_ptr())));
+    let one_by_one = guest.record(|buffer| {
+        for (index, handle) in (3..).zip(handles) {
+            nvn!(nvnCommandBufferBindTexture(buffer, stage, index, handle));
+        }
+    });
+    let mut slots = Vec::new();
+    for record in one_by_one.records() {
+        let Record::BindTextures(slot, _, [handle]) = record else { panic!("{record:?}") };
+        slots.push((slot, *handle));
+    }
+    let stage = stage.raw() as u8;
+    let expected: Vec<_> = (3..).zip(handles).map(|(i, h)| (StageSlot::new(stage, i), h as u32)).collect();
+    assert_eq!(slots, expected);
+    let records: Vec<Record> = at_once.records().collect();
+    let low = handles.map(|handle| handle as u32);
+    assert_eq!(records, [Record::BindTextures(StageSlot::new(stage, 3), &HandleGap::default(), &low)]);
+}
+
+#[test]
 fn b415_only_the_low_half_of_handles_is_recorded() {
     let guest = Guest::new();
     let stage = NVNshaderStage::VERTEX;
