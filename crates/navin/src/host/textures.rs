@@ -268,7 +268,28 @@ impl Textures {
 pub(crate) fn create(desc: &TextureDesc) -> u64 {
     let Some(driver) = driver::get() else { return 0 };
     match driver.pools.range(desc.pool) {
-        Some(range) => driver.textures.create(desc, range.start),
+        Some(range) => {
+            let serial = driver.textures.create(desc, range.start);
+            // B308's diagnostic: whose texels the CPU may write in the GPU's order, or is to write by rows.
+            if tracing::enabled!(target: "navin::textures", tracing::Level::DEBUG)
+                && desc.packaged_layout.is_none()
+                && let Some(texture) = driver.textures.get(serial)
+                && texture.bytes(driver).is_some_and(|bytes| bytes.cpu_writes())
+            {
+                let (name, d) = (texture.format.name, &texture.desc);
+                tracing::debug!(
+                    target: "navin::textures",
+                    "texture {serial}: {:?} {name} {}x{}x{}, flags {:#x}, at {:#x}: no packaged layout, in a pool that the CPU sees",
+                    texture.target,
+                    d.width,
+                    d.height,
+                    d.depth,
+                    d.flags.raw(),
+                    texture.address
+                );
+            }
+            serial
+        }
         None => {
             fault!(key = desc.pool, "B212", "a texture in memory pool {}, which does not exist: refused", desc.pool);
             0
