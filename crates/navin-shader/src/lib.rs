@@ -77,6 +77,7 @@ pub struct Translator {
     emitter: spirv::Emitter,
     work: Vec<ir::Value>,
     votes: Vec<i32>,
+    needs: Vec<u32>,
     constants: passes::constants::Memory,
     storage: passes::storage::Memory,
     places: passes::places::Places,
@@ -144,6 +145,9 @@ impl Translator {
         passes::storage::run(f, &mut self.storage, &mut self.places);
         passes::constants::run(f, &mut self.constants, &mut self.places);
         passes::dce::run(f, &mut self.work);
+        if passes::guards::run(f, &mut self.needs) {
+            passes::dce::run(f, &mut self.work);
+        }
         let types = passes::types::run(f, program.stage, options, &mut self.votes);
         Ok((types, notes))
     }

@@ -11,7 +11,7 @@ use assemble::{compute, word};
 use navin_shader::ir::builder::Builder;
 use navin_shader::ir::{Builtin, Function, Op, Value, print};
 use navin_shader::isa::table::{Field, Form, Op as Machine};
-use navin_shader::passes::{constants, dce, phis, places, storage};
+use navin_shader::passes::{constants, dce, guards, phis, places, storage};
 use navin_shader::{ConstantLayout, GuestProgram, Options, Translator, disassemble};
 
 /// Compares with the text in `tests/snapshots/passes`.
@@ -144,6 +144,65 @@ fn phis_of_one_value() {
     keep(&mut b, 0, more);
     b.effect(Op::Goto, &[1]);
     check("phis", &before_and_after(&mut b, phis::run));
+}
+
+#[test]
+fn choices_under_a_predicate() {
+    let mut b = begun();
+    let (x, y) = (unknown(&mut b, Builtin::LocalIdX), unknown(&mut b, Builtin::LocalIdY));
+    let (three, zero) = (b.word(3), b.word(0));
+    let p = b.op2(Op::ULt, x, y);
+    let q = b.op2(Op::INe, x, three);
+    let both = b.op2(Op::BAnd, p, q);
+    // Under p: y + 3, of that the double, of which under p and q another sum; the register was x before.
+    let sum = b.op2(Op::IAdd, y, three);
+    let first = b.select(p, sum, x);
+    let second = b.op2(Op::IMul, first, y);
+    let second = b.select(p, second, x);
+    let third = b.op2(Op::IAdd, second, first);
+    let third = b.select(both, third, zero);
+    keep(&mut b, 0, third);
+    // A derivative sees neighbours, whose predicate may not hold; its choice stays. So does a place in memory.
+    let float = b.select(p, sum, zero);
+    let slope = b.op1(Op::DPdx, float);
+    let slope = b.select(p, slope, zero);
+    keep(&mut b, 1, slope);
+    let at = b.select(p, sum, zero);
+    let loaded = b.pure(Op::LoadShared, &[at.0, 0]);
+    let loaded = b.select(p, loaded, zero);
+    keep(&mut b, 2, loaded);
+    let run = |f: &mut Function| {
+        dce::run(f, &mut Vec::new());
+        assert!(guards::run(f, &mut Vec::new()));
+        dce::run(f, &mut Vec::new());
+    };
+    check("guards", &before_and_after(&mut b, run));
+}
+
+/// What goes round a loop is looked at by the next round, whatever its condition was.
+#[test]
+fn a_choice_that_goes_round_a_loop_stays() {
+    let mut b = begun();
+    let x = unknown(&mut b, Builtin::LocalIdX);
+    let y = unknown(&mut b, Builtin::LocalIdY);
+    let p = b.op2(Op::ULt, x, y);
+    let head = b.enter(Some(0));
+    b.effect(Op::Label, &[1, head, 0]);
+    let list = b.f.extra.len() as u32;
+    b.f.extra.extend([0, x.0, 1, u32::MAX]);
+    let round = b.push(Op::Phi, [list, 2, u32::MAX, u32::MAX, u32::MAX]);
+    let more = b.op2(Op::IAdd, round, y);
+    let chosen = b.select(p, more, x);
+    let next = b.op2(Op::IMul, chosen, y);
+    b.f.extra[list as usize + 3] = next.0;
+    let shown = b.select(p, next, x);
+    keep(&mut b, 0, shown);
+    b.effect(Op::Goto, &[1]);
+    b.f.alias = (0..b.f.insts.len() as u32).map(Value).collect();
+    dce::run(&mut b.f, &mut Vec::new());
+    guards::run(&mut b.f, &mut Vec::new());
+    let text = print::print(&b.f);
+    assert!(text.lines().any(|l| l.contains("IMul") && l.contains(&format!("%{}", chosen.0))), "{text}");
 }
 
 #[test]

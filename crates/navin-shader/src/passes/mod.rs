@@ -8,6 +8,7 @@
 //! | [`storage`] | | storage buffers by vectors |
 //! | [`constants`] | | constant banks by vectors, at computed offsets |
 //! | [`dce`] | | dead code, the loads of inputs, textures and constants with it |
+//! | [`guards`] | | choices inside of what is looked at under a predicate only |
 //! | [`types`] | | a SPIR-V type for each word |
 //!
 //! What needs the machine's instructions is seen in the lowering, where they are: XMADs that are one product
@@ -21,6 +22,7 @@
 pub mod constants;
 pub mod dce;
 pub mod fold;
+pub mod guards;
 pub mod phis;
 pub mod places;
 pub mod share;
