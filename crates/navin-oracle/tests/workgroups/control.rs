@@ -53,6 +53,50 @@ fn b528_threads_that_end_before_a_barrier_arrive_at_it() {
     }
 }
 
+/// The upper half stores and ends before the barriers of a loop whose counter is in local memory; what it does for its
+/// end overwrites the loop's registers. Others enter the same end behind the loop.
+fn early_end_with_code() -> Code {
+    let mut c = Code::new();
+    c.load(0);
+    c.mov(6, 0).mov(8, 8);
+    let (end, small) = (c.label(), c.label());
+    c.op(Op::Stl, Form::M, &[(Field::Data, 6), (Field::A, 8), (Field::Size, 4)]);
+    c.test(0, GE, TID, 32);
+    c.jump(Op::Bra, end, &[(Field::Pg, 0)]);
+    let head = c.label();
+    c.place(head);
+    c.op(Op::Sts, Form::M, &[(Field::Data, 0), (Field::A, 31), (Field::Size, 4)]);
+    c.barrier();
+    c.op(Op::Lop, Form::I, &[(Field::Dst, 4), (Field::A, 31), (Field::Imm19, 4), (Field::Op, 2)]);
+    c.op(Op::Lds, Form::M, &[(Field::Dst, 5), (Field::A, 4), (Field::Size, 4)]);
+    c.barrier();
+    c.op(Op::Iadd, Form::R, &[(Field::Dst, 0), (Field::A, 0), (Field::B, 5)]);
+    c.op(Op::Ldl, Form::M, &[(Field::Dst, 6), (Field::A, 8), (Field::Size, 4)]);
+    c.op(Op::Iadd, Form::I, &[(Field::Dst, 6), (Field::A, 6), (Field::Imm19, 1)]);
+    c.op(Op::Stl, Form::M, &[(Field::Data, 6), (Field::A, 8), (Field::Size, 4)]);
+    c.test(1, LT, 6, 5);
+    c.jump(Op::Bra, head, &[(Field::Pg, 1)]);
+    c.place(end);
+    c.store(0, 0, 64);
+    c.mov(8, 64).mov(6, 7);
+    c.test(1, LT, TID, 48);
+    c.jump(Op::Bra, small, &[(Field::Pg, 1)]);
+    c.store(6, 1, 64);
+    c.place(small);
+    c.exit();
+    c
+}
+
+#[test]
+fn b528_ends_that_store_before_a_barrier_arrive_at_it_too() {
+    let mut bench = Bench::new();
+    let input: Vec<u32> = (0..64).map(hash).collect();
+    let out = bench.agree(&early_end_with_code(), 64, &input, 128);
+    assert_eq!(out[32..64], input[32..], "stored once, by the threads that ended");
+    assert_ne!(out[..32], input[..32]);
+    assert!((64..128).all(|n| out[n] == if n < 112 { 0 } else { 7 }), "{:?}", &out[64..]);
+}
+
 #[test]
 fn indirect_jumps_take_their_tables_from_the_constants() {
     let mut bench = Bench::new();

@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 use crate::TranslateError;
 use crate::isa::{Field, Instr, Op, decode, next_slot, normalise, relative_target, word_at};
 
+/// Blocks of a way to a thread's end in front of a barrier.
+const REGION_LIMIT: usize = 64;
 /// Blocks of a program, copies of called functions included.
 const BLOCK_LIMIT: usize = 4096;
 /// Instructions of a program, copies included.
@@ -89,6 +91,9 @@ pub struct Block {
     /// Threads for which this holds (or does not, when the flag is false) have ended, but go on to where others wait
     /// for them: see [`Graph::retire`].
     pub retires: Option<(Condition, bool)>,
+    /// The thread goes on with the registers that it had at the end of this block, so that what it does for an end of its
+    /// own does not change what it decides with the others.
+    pub restores: Option<BlockId>,
 }
 
 /// What an entry of the divergence stack was pushed for.
@@ -278,7 +283,7 @@ impl Graph {
     ) -> Result<(), TranslateError> {
         let first = self.instrs.len() as u32;
         debug_assert_eq!(self.blocks.len(), id);
-        let plain = |end: u32, terminator| Block { start: first, end, terminator, retires: None };
+        let plain = |end: u32, terminator| Block { start: first, end, terminator, retires: None, restores: None };
         if start == u32::MAX {
             self.blocks.push(plain(first, Terminator::Exit));
             return Ok(());
@@ -479,7 +484,7 @@ impl Graph {
     }
 
     /// Turns ends of threads in front of a place where all threads meet (`meets`) into retirement: the thread goes on
-    /// without effects, so that it still arrives (B528). Such an end is a branch to a block that only ends.
+    /// without effects, so that it still arrives (B528). Such an end is a branch to blocks that all end, and none meets.
     pub fn retire(&mut self, meets: impl Fn(Op) -> bool) {
         let count = self.blocks.len();
         let mut reaches: Vec<bool> = self
@@ -502,20 +507,112 @@ impl Graph {
                 break;
             }
         }
-        let ends = |b: &Block| b.start == b.end && b.terminator == Terminator::Exit;
+        let mut region = Vec::new();
         for block in 0..count {
             let Terminator::Branch { condition, taken, otherwise } = self.blocks[block].terminator else { continue };
-            let (to, when) = if ends(&self.blocks[taken as usize]) && reaches[otherwise as usize] {
-                (otherwise, true)
-            } else if ends(&self.blocks[otherwise as usize]) && reaches[taken as usize] {
-                (taken, false)
-            } else {
-                continue;
+            let (from, to, when) = match [taken, otherwise].map(|b| reaches[b as usize]) {
+                [false, true] => (taken, otherwise, true),
+                [true, false] => (otherwise, taken, false),
+                _ => continue,
             };
-            self.blocks[block].terminator = Terminator::Goto(to);
-            self.blocks[block].retires = Some((condition, when));
-            self.retiring = true;
+            if self.ends_loop(block as BlockId, to, &reaches) {
+                continue;
+            }
+            let first = self.blocks[from as usize];
+            if first.start == first.end && first.terminator == Terminator::Exit {
+                self.blocks[block].terminator = Terminator::Goto(to);
+                self.blocks[block].retires = Some((condition, when));
+                self.retiring = true;
+            } else if self.region(from, &mut region) {
+                let from = self.retire_region(&region, block as BlockId, to);
+                let (taken, otherwise) = if when { (from, to) } else { (to, from) };
+                self.blocks[block].terminator = Terminator::Branch { condition, taken, otherwise };
+            }
         }
+    }
+
+    /// Is the branch at the end of `block` to another block than `to` what ends a loop around both? Threads that went on
+    /// there would go on for ever. A loop that ends at a place of its own, too, has that for its end: where code goes on
+    /// to meet, or at its foot.
+    fn ends_loop(&self, block: BlockId, to: BlockId, reaches: &[bool]) -> bool {
+        let mut ahead = vec![to];
+        let mut seen = vec![false; self.blocks.len()];
+        seen[to as usize] = true;
+        let mut at = 0;
+        while let Some(&b) = ahead.get(at) {
+            for next in self.successors(b) {
+                if !std::mem::replace(&mut seen[next as usize], true) {
+                    ahead.push(next);
+                }
+            }
+            at += 1;
+        }
+        if !seen[block as usize] {
+            return false;
+        }
+        // Those ahead from which it goes back to the branch.
+        let mut around = vec![false; self.blocks.len()];
+        around[block as usize] = true;
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &b in ahead.iter().rev() {
+                if !around[b as usize] && self.successors(b).any(|s| around[s as usize]) {
+                    around[b as usize] = true;
+                    changed = true;
+                }
+            }
+        }
+        let start = |b: BlockId| self.blocks[b as usize].start;
+        let ends = |b: BlockId| {
+            let inside = |s: &BlockId| around[*s as usize];
+            let meets = self.successors(b).any(|s| !inside(&s) && reaches.get(s as usize).is_some_and(|r| *r));
+            let leaves = self.successors(b).any(|s| !inside(&s));
+            meets || leaves && self.successors(b).any(|s| inside(&s) && start(s) <= start(b))
+        };
+        !ahead.iter().any(|&b| around[b as usize] && b != block && ends(b))
+    }
+
+    /// The blocks that are reached from `from`, it first; false when they are too many, or none of them ends a thread.
+    fn region(&self, from: BlockId, region: &mut Vec<BlockId>) -> bool {
+        region.clear();
+        region.push(from);
+        let mut at = 0;
+        while let Some(&block) = region.get(at) {
+            for next in self.successors(block) {
+                if !region.contains(&next) {
+                    region.push(next);
+                }
+            }
+            at += 1;
+            if region.len() > REGION_LIMIT || self.blocks.len() + region.len() > BLOCK_LIMIT {
+                return false;
+            }
+        }
+        region.iter().any(|b| self.blocks[*b as usize].terminator == Terminator::Exit)
+    }
+
+    /// Copies the blocks of `region`, which others may enter too: threads that end there go on to `to` without effects.
+    /// `branch` is the block that leads there. Gives the copy of the first.
+    fn retire_region(&mut self, region: &[BlockId], branch: BlockId, to: BlockId) -> BlockId {
+        let base = self.blocks.len() as BlockId;
+        let copy = |b: BlockId| region.iter().position(|r| *r == b).map_or(b, |n| base + n as BlockId);
+        for &old in region {
+            let mut block = self.blocks[old as usize];
+            block.terminator = match block.terminator {
+                Terminator::Exit => {
+                    block.retires = Some((Condition { predicate: 7, inverted: false, test: 15, case: None }, true));
+                    block.restores = Some(branch);
+                    Terminator::Goto(to)
+                }
+                Terminator::Goto(next) => Terminator::Goto(copy(next)),
+                Terminator::Branch { condition, taken, otherwise } => {
+                    Terminator::Branch { condition, taken: copy(taken), otherwise: copy(otherwise) }
+                }
+            };
+            self.blocks.push(block);
+        }
+        self.retiring = true;
+        base
     }
 
     /// Successors of `block`.

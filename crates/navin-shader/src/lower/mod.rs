@@ -81,6 +81,8 @@ pub struct Memory {
     levels: Vec<u32>,
     /// A path leads to the block on which shared memory was written and no barrier passed since.
     dirty: Vec<bool>,
+    /// States at the ends of blocks that threads go back to when they end.
+    kept: Vec<(BlockId, u32)>,
     writes: Vec<u64>,
     multiplies: FxHashMap<Value, multiply::Multiply>,
 }
@@ -321,6 +323,7 @@ impl Lower<'_, '_> {
         self.m.parent.clear();
         self.m.levels.clear();
         self.m.dirty.clear();
+        self.m.kept.clear();
         self.m.multiplies.clear();
         self.grow_labels();
         self.find_writes();
@@ -507,6 +510,7 @@ impl Lower<'_, '_> {
                         let old = self.m.slots[alive as usize];
                         self.m.slots[alive as usize] = self.b.op2(Ir::BAnd, old, stays);
                     }
+                    self.restore(block);
                 }
             }
             Event::Goto(label) => self.goto(label),
@@ -579,6 +583,25 @@ impl Lower<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the state at the end of a block that others go back to, or goes back to it.
+    fn restore(&mut self, block: BlockId) {
+        if let Some(branch) = self.graph.blocks[block as usize].restores
+            && let Some(&(_, state)) = self.m.kept.iter().find(|(b, _)| *b == branch)
+        {
+            let kept = [self.slots.alive(), self.slots.rounds()].map(|slot| (slot, self.m.slots[slot as usize]));
+            let (start, n) = (state as usize, self.slots.count as usize);
+            self.m.slots.clear();
+            self.m.slots.extend_from_slice(&self.m.states[start..start + n]);
+            for (slot, value) in kept {
+                self.m.slots[slot as usize] = value;
+            }
+        }
+        if self.graph.retiring && self.graph.blocks.iter().any(|b| b.restores == Some(block)) {
+            let state = self.save();
+            self.m.kept.push((block, state));
+        }
     }
 
     /// Ends the block with a selection.
@@ -751,7 +774,7 @@ impl Lower<'_, '_> {
             let instr = &instrs[i];
             let (p, inverted) = instr.guard();
             // Threads that have ended have no effect, but meet the others.
-            let ended = |op: Op| self.graph.retiring && has_effect(self.program.stage, op) && !meets(op);
+            let ended = |op: Op| self.graph.retiring && has_effect(self.program.stage, op) && !meets(op) && !is_own(op);
             if p == 7 && (inverted || !ended(instr.op)) {
                 if !inverted {
                     self.instruction(instr)?;
@@ -764,7 +787,8 @@ impl Lower<'_, '_> {
             let mut effect = false;
             while end < instrs.len() && instrs[end].guard() == (p, inverted) {
                 // What has no effect goes on in threads that have ended, so that they decide as the others do.
-                let alone = self.graph.retiring && has_effect(self.program.stage, instrs[end].op);
+                let op = instrs[end].op;
+                let alone = self.graph.retiring && has_effect(self.program.stage, op) && !is_own(op);
                 if alone && end > i {
                     break;
                 }
@@ -880,6 +904,11 @@ fn no_meaning(op: Op) -> &'static str {
         Op::Vabsdiff4 => "how it picks its lanes is not known",
         _ => "no translation is known",
     }
+}
+
+/// Has `op` an effect that only the thread itself sees? What it decides may hang on it.
+fn is_own(op: Op) -> bool {
+    op == Op::Stl
 }
 
 /// Do the threads of a workgroup, or of a warp, meet at `op`?
