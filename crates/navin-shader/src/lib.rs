@@ -135,7 +135,8 @@ impl Translator {
         self.graph.build(program.code, program.constants, program.key)?;
         if program.stage == Stage::Compute {
             let warps = options.emulates_warps(program.stage);
-            self.graph.retire(|op| op == isa::Op::Bar || warps && matches!(op, isa::Op::Vote | isa::Op::Shfl));
+            let meets = |op| op == isa::Op::Bar || warps && matches!(op, isa::Op::Vote | isa::Op::Shfl);
+            self.graph.retire(meets, warps);
         }
         self.structure.build(&self.graph, program.key)?;
         self.builder.clear();

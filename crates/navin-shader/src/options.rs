@@ -306,6 +306,8 @@ pub struct Options {
     pub alpha_test: bool,
     /// Vertex, tessellation evaluation, geometry: a program that writes no point size takes that of [`state_bank`].
     pub point_size: bool,
+    /// Compute: most workgroups of a dispatch by axis, `maxComputeWorkGroupCount`. What is known of an index hangs on it.
+    pub max_groups: [u32; 3],
     /// Optional device features.
     pub features: DeviceFeatures,
 }
@@ -333,6 +335,7 @@ impl Options {
             dual_source: false,
             alpha_test: false,
             point_size: false,
+            max_groups: [65535; 3],
             features: DeviceFeatures::all()
                 - DeviceFeatures::FLUSH_DENORMS
                 - DeviceFeatures::PRESERVE_DENORMS

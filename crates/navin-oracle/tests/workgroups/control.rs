@@ -54,7 +54,7 @@ fn b528_threads_that_end_before_a_barrier_arrive_at_it() {
 }
 
 /// The upper half stores and ends before the barriers of a loop whose counter is in local memory; what it does for its
-/// end overwrites the loop's registers. Others enter the same end behind the loop.
+/// end overwrites the loop's registers. The rest of it others enter too.
 fn early_end_with_code() -> Code {
     let mut c = Code::new();
     c.load(0);
@@ -62,7 +62,8 @@ fn early_end_with_code() -> Code {
     let (end, small) = (c.label(), c.label());
     c.op(Op::Stl, Form::M, &[(Field::Data, 6), (Field::A, 8), (Field::Size, 4)]);
     c.test(0, GE, TID, 32);
-    c.jump(Op::Bra, end, &[(Field::Pg, 0)]);
+    let early = c.label();
+    c.jump(Op::Bra, early, &[(Field::Pg, 0)]);
     let head = c.label();
     c.place(head);
     c.op(Op::Sts, Form::M, &[(Field::Data, 0), (Field::A, 31), (Field::Size, 4)]);
@@ -76,8 +77,11 @@ fn early_end_with_code() -> Code {
     c.op(Op::Stl, Form::M, &[(Field::Data, 6), (Field::A, 8), (Field::Size, 4)]);
     c.test(1, LT, 6, 5);
     c.jump(Op::Bra, head, &[(Field::Pg, 1)]);
-    c.place(end);
     c.store(0, 0, 64);
+    c.jump(Op::Bra, end, &[]);
+    c.place(early);
+    c.store(0, 0, 64);
+    c.place(end);
     c.mov(8, 64).mov(6, 7);
     c.test(1, LT, TID, 48);
     c.jump(Op::Bra, small, &[(Field::Pg, 1)]);

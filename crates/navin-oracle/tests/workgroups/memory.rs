@@ -267,3 +267,23 @@ fn narrow_texels_are_stored_without_the_rest_of_their_register() {
         assert!(text.lines().any(masked), "size {size}:\n{text}");
     }
 }
+
+#[test]
+fn word_indices_hold_for_as_many_workgroups_as_there_may_be() {
+    let mut c = Code::new();
+    c.op(Op::S2r, Form::S, &[(Field::Dst, 0), (Field::Sreg, 37)]);
+    c.op(Op::Shl, Form::I, &[(Field::Dst, 0), (Field::A, 0), (Field::Imm19, 8)]);
+    c.op(Op::Iadd, Form::R, &[(Field::Dst, BASE), (Field::A, BASE), (Field::B, 0), (Field::Cc, 1)]);
+    c.op(Op::Iadd, Form::R, &[(Field::Dst, BASE + 1), (Field::A, BASE + 1), (Field::B, 255), (Field::X, 1)]);
+    c.op(Op::Stg, Form::M, &[(Field::Data, 0), (Field::A, BASE), (Field::E, 1), (Field::Size, 4)]);
+    c.exit();
+    let (control, gpu) = c.program(1);
+    let guest = navin_shader::GuestProgram::parse(&control, &gpu).expect("a whole program");
+    // 256 bytes a workgroup: with more than 2^24 of them the offset wraps at 2^32.
+    for (groups, masked) in [(65535, false), (1 << 24, false), ((1 << 24) + 1, true), (u32::MAX, true)] {
+        let mut options = navin_shader::Options::new(navin_shader::ConstantLayout::Corpus);
+        options.max_groups[0] = groups;
+        let text = navin_shader::Translator::new().print_ir(&guest, &options).expect("it translates");
+        assert_eq!(text.contains("0x3fffffff"), masked, "{groups} workgroups:\n{text}");
+    }
+}

@@ -485,7 +485,10 @@ impl Graph {
 
     /// Turns ends of threads in front of a place where all threads meet (`meets`) into retirement: the thread goes on
     /// without effects, so that it still arrives (B528). Such an end is a branch to blocks that all end, and none meets.
-    pub fn retire(&mut self, meets: impl Fn(Op) -> bool) {
+    ///
+    /// `joined`: also where the others come to the same end later, which makes of a selection with a meeting in it one that
+    /// all threads pass.
+    pub fn retire(&mut self, meets: impl Fn(Op) -> bool, joined: bool) {
         let count = self.blocks.len();
         let mut reaches: Vec<bool> = self
             .blocks
@@ -523,7 +526,7 @@ impl Graph {
                 self.blocks[block].terminator = Terminator::Goto(to);
                 self.blocks[block].retires = Some((condition, when));
                 self.retiring = true;
-            } else if self.region(from, &mut region) {
+            } else if (joined || !self.leads(to, from)) && self.region(from, &mut region) {
                 let from = self.retire_region(&region, block as BlockId, to);
                 let (taken, otherwise) = if when { (from, to) } else { (to, from) };
                 self.blocks[block].terminator = Terminator::Branch { condition, taken, otherwise };
@@ -531,13 +534,11 @@ impl Graph {
         }
     }
 
-    /// Is the branch at the end of `block` to another block than `to` what ends a loop around both? Threads that went on
-    /// there would go on for ever. A loop that ends at a place of its own, too, has that for its end: where code goes on
-    /// to meet, or at its foot.
-    fn ends_loop(&self, block: BlockId, to: BlockId, reaches: &[bool]) -> bool {
-        let mut ahead = vec![to];
+    /// What is reached from `from`, it first.
+    fn ahead(&self, from: BlockId) -> Vec<BlockId> {
+        let mut ahead = vec![from];
         let mut seen = vec![false; self.blocks.len()];
-        seen[to as usize] = true;
+        seen[from as usize] = true;
         let mut at = 0;
         while let Some(&b) = ahead.get(at) {
             for next in self.successors(b) {
@@ -547,7 +548,19 @@ impl Graph {
             }
             at += 1;
         }
-        if !seen[block as usize] {
+        ahead
+    }
+
+    fn leads(&self, from: BlockId, to: BlockId) -> bool {
+        self.ahead(from).contains(&to)
+    }
+
+    /// Is the branch at the end of `block` to another block than `to` what ends a loop around both? Threads that went on
+    /// there would go on for ever. A loop that ends at a place of its own, too, has that for its end: where code goes on
+    /// to meet, or at its foot.
+    fn ends_loop(&self, block: BlockId, to: BlockId, reaches: &[bool]) -> bool {
+        let ahead = self.ahead(to);
+        if !ahead.contains(&block) {
             return false;
         }
         // Those ahead from which it goes back to the branch.

@@ -7,9 +7,6 @@ use crate::ir::{Builtin, Op as Ir, Value};
 
 /// How deep an expression is searched.
 const SEARCH: u32 = 8;
-/// Workgroups of a dispatch along an axis: `NVN_DEVICE_INFO_MAX_COMPUTE_DISPATCH_WORK_GROUPS_*`.
-const MOST_GROUPS: u32 = 65535;
-
 impl Lower<'_, '_> {
     /// The largest that a word can be; `u32::MAX` where nothing is known.
     pub(super) fn most(&self, v: Value) -> u32 {
@@ -53,14 +50,15 @@ impl Lower<'_, '_> {
             Ir::Select => self.most_at(y, depth).max(self.most_at(Value(inst.args[2]), depth)),
             Ir::Builtin => {
                 let [x, y, z] = self.program.local_size;
+                let groups = self.options.max_groups.map(|n| n.max(1));
                 let sizes = [
                     (Builtin::LocalIdX, x),
                     (Builtin::LocalIdY, y),
                     (Builtin::LocalIdZ, z),
                     (Builtin::LocalIndex, x * y * z),
-                    (Builtin::GroupIdX, MOST_GROUPS),
-                    (Builtin::GroupIdY, MOST_GROUPS),
-                    (Builtin::GroupIdZ, MOST_GROUPS),
+                    (Builtin::GroupIdX, groups[0]),
+                    (Builtin::GroupIdY, groups[1]),
+                    (Builtin::GroupIdZ, groups[2]),
                 ];
                 sizes.iter().find(|(which, _)| *which as u32 == inst.args[0]).map_or(u32::MAX, |(_, size)| size - 1)
             }

@@ -12,6 +12,7 @@ pub(crate) mod health;
 pub(crate) mod pools;
 pub(crate) mod programs;
 pub(crate) mod queues;
+mod requirements;
 pub(crate) mod syncs;
 pub(crate) mod textures;
 pub(crate) mod windows;

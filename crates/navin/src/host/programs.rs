@@ -17,6 +17,7 @@ use navin_shader::{
 use navin_vulkan::{Buffer, InputClass, MemoryKind, Shader, ShaderDesc};
 use parking_lot::{Mutex, RwLock};
 
+use super::requirements;
 use crate::driver::{self, Driver};
 
 /// Bytes of a control section (`NVNshaderData::control`).
@@ -386,6 +387,7 @@ fn options(driver: &Driver, layout: &'static ConstantLayoutTable) -> Options {
     options.layout = layout;
     options.subgroup_size = limits.subgroup_size;
     options.loop_limit = driver.config.loop_limit;
+    options.max_groups = limits.max_groups;
     // Programs of one colour have a variant for more targets.
     options.colour_targets = 1;
     // Images without a format are required of every device.
@@ -484,6 +486,27 @@ fn make(
         dump(folder, program, &translation.spirv);
     }
     let interface = translation.interface;
+    let lacks = requirements::missing(
+        interface.requirements,
+        program.stage,
+        driver.context.features(),
+        driver.context.limits(),
+    );
+    if !lacks.is_empty() {
+        let tried = requirements::LANES.contains(lacks);
+        fault!(
+            key = program.key,
+            "",
+            "{} program {:016x} needs {}, which the device does not promise; {}",
+            program.stage,
+            program.key,
+            requirements::names(lacks),
+            if tried { "it is tried all the same" } else { "draws with it are left out" }
+        );
+        if !tried {
+            return None;
+        }
+    }
     say_dropped(program, &interface.dropped_outputs);
     if interface.uses_page_table {
         driver.pools.exposed.walk();
