@@ -233,7 +233,8 @@ than the hardware that a quotient needs the slow path, which changes no result. 
 without effects up to it. Each instruction flushes or keeps denormals as it says where the device promises to do one of the
 two; elsewhere they are as the device treats them. Shared and local memory lie at 0x01000000 and 0x02000000 of generic addresses, as S2R says.
 
-This file is made by `NAVIN_BLESS=1 cargo test -p navin-shader --test coverage`.
+This file is made by `NAVIN_BLESS=1 cargo test -p navin-shader --test coverage`; `navin shader info --instructions` prints
+its table with the instructions that do translate.
 
 | instruction | modifiers | reason |
 |---|---|---|

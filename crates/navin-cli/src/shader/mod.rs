@@ -28,13 +28,13 @@ pub struct Args {
 }
 
 const AFTER_HELP: &str = "\
-A program is NAME.control (the control section) and NAME.code (the GPU program) side by side. Give one of the two, NAME
-alone, or a folder: then all programs in it are meant. A DKSH file, a pack (navin shader pack), or any other file that
-has programs in it does as well.
+A program is NAME.control (the control section) and NAME.code (the GPU program) side by side:
+give one of the two, or NAME alone. Of a folder, all programs in it are meant. A DKSH file, a pack
+(navin shader pack), or any other file that has programs in it does as well.
 
 Examples:
   navin shader disasm blur
-      The machine code, an instruction a line.
+      The machine code: labels, names of constants and attributes, scheduling.
   navin shader info programs --json
       Headers, sizes and interfaces of a folder of programs, for other tools.
   navin shader translate programs --out spirv --shard 0/4
@@ -49,7 +49,9 @@ Examples:
       Which instructions translate, and why the others do not.
 
 Exit codes:
-  0 well    1 some program does not translate, or is not valid    2 the command line or a file will not do";
+  0 well
+  1 some program does not translate, or is not valid
+  2 the command line or a file will not do";
 
 #[derive(Subcommand)]
 enum Command {
