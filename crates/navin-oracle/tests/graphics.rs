@@ -353,3 +353,25 @@ fn a_killed_thread_says_so() {
     assert_eq!(at(20), [0.0, 0.0, 0.0, 1.0], "this one, and its neighbour before and after");
     assert_eq!(at(21), [-1.0; 4], "killed");
 }
+
+#[test]
+fn control_programs_meet_at_barriers() {
+    let (_alone, gpu) = gpu();
+    let mut c = control();
+    // Output 1 is the thread's number; behind the barrier, the first thread reads that of the last.
+    c.op(Op::S2r, Form::S, &[(Field::Dst, 30), (Field::Sreg, 17)]);
+    c.op(Op::I2f, Form::R, &[(Field::Dst, 31), (Field::B, 30), (Field::Dfmt, 2), (Field::Sfmt, 2)]);
+    c.store(31, 0x90, 1).output(0x90, 1);
+    c.op(Op::Bar, Form::Ii, &[]);
+    c.mov(32, 2);
+    let last = [(Field::Dst, 33), (Field::A, 255), (Field::Attr11, 0x90), (Field::Out, 1), (Field::Vtx, 32)];
+    c.op(Op::Ald, Form::A, &last);
+    c.op(Op::Isetp, Form::R, &[(Field::Pd, 0), (Field::A, 30), (Field::B, 255), (Field::Cmp, 2)]);
+    let patch = [(Field::Data, 33), (Field::A, 255), (Field::Attr11, 0x20), (Field::Vtx, 255), (Field::Patch, 1)];
+    c.op(Op::Ast, Form::A, &[&patch[..], &[(Field::Pg, 0)]].concat());
+    c.exit();
+    let mut e = evaluation();
+    load_at(&mut e, 20, 255, 0x20, &[(Field::Patch, 1)]);
+    e.store(20, 0x80, 1).output(0x80, 4).exit();
+    assert_eq!(middle(&draw(&gpu, &[constants(&[]), c, e, showing(0)], PATCHES, 1)[0])[0], 2.0);
+}

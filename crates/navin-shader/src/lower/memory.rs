@@ -641,8 +641,13 @@ impl Lower<'_, '_> {
             self.dirty = false;
             return Ok(());
         }
+        if self.program.stage == Stage::TessControl && i.op == Op::Bar && i.get(Field::Op) == 0 {
+            // The threads of a patch are all that there are to wait for, however many the machine's warps hold.
+            self.b.effect(Ir::Barrier, &[]);
+            return Ok(());
+        }
         if self.program.stage != Stage::Compute {
-            return self.unsupported(i, "barriers outside compute programs are not translated");
+            return self.unsupported(i, "barriers are those of compute and tessellation control programs");
         }
         if i.op == Op::B2r {
             if i.get(Field::Mode) != 1 {

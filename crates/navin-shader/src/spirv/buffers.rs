@@ -757,6 +757,11 @@ impl Emitter {
                 let p = self.near_pointer(c, Value(args[0]), true);
                 self.atomic(c, v, p, [Value(args[1]), Value(args[2])], Atomic::from_number(args[3]), 2);
             }
+            // Outputs of a patch are seen behind a barrier without further ado.
+            Op::Barrier if c.program.stage == Stage::TessControl => {
+                let (workgroup, invocation, none) = (self.m.uint(2), self.m.uint(4), self.m.uint(0));
+                self.m.statement(op::CONTROL_BARRIER, &[workgroup, invocation, none]);
+            }
             Op::Barrier => self.meet(),
             _ => {
                 // Level 0 is the workgroup, 1 and more the device.
