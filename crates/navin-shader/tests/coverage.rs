@@ -230,8 +230,11 @@ those of fetches and gathers may be computed), and so are jump tables that are n
 
 Directed roundings are exact, but for DFMA whose result is below 2^-900 (it may be a unit off). `FCHK` says more often
 than the hardware that a quotient needs the slow path, which changes no result. Threads that end before a barrier go on
-without effects up to it. Each instruction flushes or keeps denormals as it says where the device promises to do one of the
-two; elsewhere they are as the device treats them. Shared and local memory lie at 0x01000000 and 0x02000000 of generic addresses, as S2R says.
+without effects up to it. Each instruction flushes or keeps denormals as it says where the device promises to do one of
+the two; elsewhere they are as the device treats them. Shared and local memory lie at 0x01000000 and 0x02000000 of generic
+addresses, as S2R says. Of IMAD's two signs, bit 51 is that of c and bit 52 that of the product, as the facts have them;
+both of Mesa's compilers read them the other way round, and no known compiler sets either. At centroids, whose place Vulkan
+does not tell, the quotient that IPA.PASS leaves is by the w of the pixel's centre.
 
 This file is made by `NAVIN_BLESS=1 cargo test -p navin-shader --test coverage`; `navin shader info --instructions` prints
 its table with the instructions that do translate.
