@@ -17,6 +17,7 @@ mod memory;
 mod multiply;
 mod operand;
 mod range;
+mod slots;
 mod soft;
 mod surface;
 mod texture;
@@ -35,6 +36,7 @@ use crate::{GuestProgram, Options, Stage, TranslateError};
 
 pub(crate) use attribute::{POSITION_INPUT, POSITION_OUTPUT};
 pub use denormals::Denormals;
+use slots::{Slots, scan, width};
 pub(crate) use texture::{dimensions, is_array};
 
 pub(crate) type Result<T> = std::result::Result<T, TranslateError>;
@@ -85,52 +87,6 @@ pub struct Memory {
     kept: Vec<(BlockId, u32)>,
     writes: Vec<u64>,
     multiplies: FxHashMap<Value, multiply::Multiply>,
-}
-
-/// Numbers of the slots.
-#[derive(Clone, Debug)]
-pub(crate) struct Slots {
-    registers: u32,
-    /// Slot of an output word by address / 4, `NONE` where none.
-    outputs: [u32; 256],
-    /// Words of patch space that the program writes.
-    patch: [bool; 256],
-    /// Words that a pass-through geometry program copies from its input vertices, bit n of word n / 64.
-    passed: [u64; 4],
-    count: u32,
-}
-
-impl Slots {
-    fn predicate(&self, n: u32) -> u32 {
-        self.registers + n
-    }
-
-    /// Flag 0 zero, 1 sign, 2 carry, 3 overflow.
-    fn flag(&self, n: u32) -> u32 {
-        self.registers + 7 + n
-    }
-
-    /// The thread has not ended: see [`Graph::retire`].
-    fn alive(&self) -> u32 {
-        self.registers + 11
-    }
-
-    fn exit(&self) -> u32 {
-        self.registers + 12
-    }
-
-    /// Rounds of loops, where those are counted; the result of the last reduction at a barrier.
-    fn rounds(&self) -> u32 {
-        self.registers + 13
-    }
-
-    pub(crate) fn reduction(&self) -> u32 {
-        self.registers + 14
-    }
-
-    fn is_truth(&self, slot: u32) -> bool {
-        (self.registers..self.registers + 12).contains(&slot)
-    }
 }
 
 /// What the lowering learns for the interface and the module header.
@@ -211,87 +167,6 @@ pub(crate) fn lower(
     };
     lower.run()?;
     Ok(lower.notes)
-}
-
-/// Registers that an instruction writes from its destination on; too many rather than too few.
-fn width(instr: &Instr) -> u32 {
-    match instr.op {
-        Op::Ald | Op::Ldc | Op::Ldg | Op::LdgPred | Op::Ldl | Op::Lds | Op::Ld => 4,
-        Op::Tex | Op::TexB | Op::Texs | Op::Tld | Op::TldB | Op::Tlds | Op::Tld4 | Op::Tld4B | Op::Tld4s => 4,
-        Op::TexsF16 | Op::TldsF16 | Op::Tld4sF16 | Op::Txd | Op::TxdB | Op::Txq | Op::TxqB => 4,
-        Op::Tmml | Op::TmmlB | Op::SuldD | Op::SuldP | Op::SuatomD | Op::SuatomDCas => 4,
-        Op::Atom | Op::AtomCas | Op::Atoms | Op::AtomsCas | Op::F2f | Op::F2i | Op::I2f | Op::I2i => 2,
-        Op::Dadd | Op::Dmul | Op::Dfma | Op::Dmnmx | Op::Cs2r => 2,
-        _ => 1,
-    }
-}
-
-/// Finds how many registers and which outputs the code has, and whether anything reads condition flags.
-fn scan(program: &GuestProgram<'_>, graph: &Graph) -> (Slots, bool) {
-    let mut registers = program.registers.max(4);
-    let mut flags = false;
-    let mut outputs = [NONE; 256];
-    let mut patch = [false; 256];
-    let mut computed = false;
-    let vtg = matches!(program.stage, Stage::Vertex | Stage::TessEvaluation | Stage::Geometry);
-    for instr in &graph.instrs {
-        for field in [Field::Dst, Field::Dst2, Field::A, Field::B, Field::C, Field::Data] {
-            let r = instr.get(field);
-            if instr.has(field) && r != 255 {
-                registers = registers.max(r + 8);
-            }
-        }
-        flags |= instr.flag(Field::X) || instr.get(Field::Xmode) != 0 || instr.flag(Field::Ccpr);
-        flags |= instr.has(Field::Cond) && !matches!(instr.op, Op::Nop) && !matches!(instr.get(Field::Cond), 0 | 15);
-        if instr.op == Op::Ast && instr.flag(Field::Patch) {
-            // With a computed address, all behind it.
-            let words = if instr.get(Field::A) == 255 { instr.get(Field::Size) + 1 } else { 256 };
-            let first = instr.get(Field::Attr11) / 4;
-            (first..(first + words).min(256)).for_each(|word| patch[word as usize] = true);
-        }
-        if vtg && instr.op == Op::Ast && !instr.flag(Field::Patch) {
-            if instr.get(Field::A) != 255 {
-                computed = true;
-            } else {
-                for i in 0..=instr.get(Field::Size) {
-                    outputs[((instr.get(Field::Attr11) / 4 + i) & 255) as usize] = 0;
-                }
-            }
-        }
-    }
-    if computed {
-        for word in 0..256 {
-            if program.header.vtg_uses(word * 4, true) {
-                outputs[word as usize] = 0;
-            }
-        }
-    }
-    let mut passed = [0u64; 4];
-    if program.header.passthrough() {
-        // What is stored is of the primitive; all else that the header names is of its vertices.
-        for word in 0..256 {
-            let named = program.header.vtg_uses(word * 4, true) || program.header.vtg_uses(word * 4, false);
-            if outputs[word as usize] == NONE
-                && attribute::passes(word)
-                && (named || (0x70..0x80).contains(&(word * 4)))
-            {
-                outputs[word as usize] = 0;
-                passed[word as usize / 64] |= 1 << (word % 64);
-            }
-        }
-    }
-    for block in &graph.blocks {
-        if let crate::cfg::Terminator::Branch { condition, .. } = block.terminator {
-            flags |= condition.test != 15;
-        }
-    }
-    let registers = registers.min(255);
-    let mut count = registers + 15;
-    for slot in outputs.iter_mut().filter(|s| **s == 0) {
-        *slot = count;
-        count += 1;
-    }
-    (Slots { registers, outputs, patch, passed, count }, flags)
 }
 
 /// Has the instruction an effect that a select cannot undo?
