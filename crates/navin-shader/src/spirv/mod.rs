@@ -6,6 +6,7 @@ mod emit;
 mod endless;
 mod global;
 mod images;
+mod modes;
 mod module;
 mod op;
 mod stage;
