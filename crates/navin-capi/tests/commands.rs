@@ -813,3 +813,53 @@ fn b225_draws_without_instances_cost_no_memory() {
     let grown = peak() - before;
     assert!(grown < 64, "{grown} MB for draws of nothing");
 }
+
+/// What goes to the GPU at once is bounded, and what a guest may ask for in one submission is more than that.
+#[test]
+fn b225_long_submissions_are_cut_and_run_whole() {
+    const TEST: &str = "b225_long_submissions_are_cut_and_run_whole";
+    if !this_program::is_child() {
+        return this_program::alone(TEST, &[]);
+    }
+    let submissions = || navin::counters().unwrap()["submissions"].as_u64().unwrap();
+    let mut guest = Guest::new();
+    // More than 4 GB of clears: two shares.
+    const BYTES: usize = 8 << 20;
+    let place = guest.take(BYTES);
+    let place = guest.address(place);
+    let before = submissions();
+    guest.run(|c| {
+        // SAFETY: a live command buffer.
+        (0..=600u32).for_each(|n| unsafe { nvnCommandBufferClearBuffer(c, place, BYTES, n) });
+    });
+    assert_eq!(submissions() - before, 2, "cut once");
+    assert_eq!([guest.at::<u32>(place), guest.at(place + BYTES as u64 - 4)], [600; 2]);
+    // More than 64 MB of records: a recording of half a megabyte, called 200 times, that counts itself.
+    let at = guest.take(4);
+    let (builder, event, called) = (object(), object(), object());
+    let data = [7u8; 1000];
+    let control = storage(4096);
+    let memory = guest.take(1 << 20);
+    // SAFETY: zeroed storage that stays; the lent memory is the command buffer's alone.
+    let handle = unsafe {
+        nvnEventBuilderSetDefaults(builder);
+        nvnEventBuilderSetStorage(builder, guest.pool, at as i64);
+        assert_eq!(nvnEventInitialize(event, builder), NVN_TRUE);
+        assert_eq!(nvnCommandBufferInitialize(called, guest.device), NVN_TRUE);
+        nvnCommandBufferAddCommandMemory(called, guest.pool, memory as isize, 1 << 20);
+        nvnCommandBufferAddControlMemory(called, control, 4096);
+        nvnCommandBufferBeginRecording(called);
+        for _ in 0..500 {
+            nvnCommandBufferUpdateUniformBuffer(called, place, 1 << 16, 256, data.len(), data.as_ptr().cast());
+        }
+        let (bottom, none) =
+            (navin_abi::enums::NVNeventSignalLocation::BOTTOM, navin_abi::enums::NVNeventSignalFlags(0));
+        nvnCommandBufferSignalEvent(called, event, NVNeventSignalMode::ADD, bottom, none, 1);
+        nvnCommandBufferEndRecording(called)
+    };
+    let calls = [handle; 200];
+    // SAFETY: a live command buffer.
+    guest.run(|c| unsafe { nvnCommandBufferCallCommands(c, calls.len() as i32, calls.as_ptr()) });
+    assert_eq!(guest.at::<u32>(guest.address(at)), calls.len() as u32);
+    assert_eq!(guest.at::<u32>(place + 256), 0x0707_0707);
+}

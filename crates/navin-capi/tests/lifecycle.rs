@@ -121,6 +121,32 @@ fn a_process_that_wants_to_go_on_without_a_device_does() {
     assert!(output.status.success(), "{}", text(&output));
 }
 
+/// A mistake of Navin's own ends like a lost device: waits fail, and what happened is said.
+#[test]
+fn b645_a_thread_that_panics_fails_the_waits_instead_of_hanging_them() {
+    const TEST: &str = "b645_a_thread_that_panics_fails_the_waits_instead_of_hanging_them";
+    let Some(output) = child(TEST, &[("NAVIN_ON_DEVICE_LOSS", "go_on")]) else {
+        let mut guest = Guest::new();
+        let sync = guest.sync();
+        park(&mut guest);
+        fence(&guest, sync);
+        assert!(navin::lifecycle::break_submit_thread());
+        // SAFETY: live objects.
+        unsafe {
+            assert_eq!(nvnSyncWait(sync, u64::MAX), NVNsyncWaitResult::FAILED);
+            nvnQueueFinish(guest.queue);
+            guest.submit(guest.queue, |c| nvnCommandBufferSetLineWidth(c, 2.0));
+        }
+        // What only that thread could do is not waited for.
+        guest.pixels();
+        println!("nobody hangs");
+        return;
+    };
+    let text = text(&output);
+    assert!(output.status.success() && text.contains("nobody hangs"), "{text}");
+    assert!(text.contains("the thread navin-submit panicked"), "{text}");
+}
+
 /// The guest's last objects go as the process ends. Then the Vulkan driver takes itself down, and no thread of ours may be
 /// in it: NVIDIA's crashed.
 #[test]
@@ -134,11 +160,19 @@ fn a_process_ends_with_no_thread_in_vulkan_and_later_waits_fail() {
 
 /// What the guest's own handler waits for, which runs after the driver's.
 static NEVER: AtomicPtr<NVNsync> = AtomicPtr::new(null_mut());
+/// What it reads.
+static LAST: AtomicPtr<NVNtexture> = AtomicPtr::new(null_mut());
 
 fn leave_the_process() {
     extern "C" fn after_the_end() {
-        // SAFETY: a live sync.
-        let result = unsafe { nvnSyncWait(NEVER.load(Ordering::Relaxed), u64::MAX) };
+        let mut texels = vec![0u32; (SIDE * SIDE) as usize];
+        let all = NVNcopyRegion { xoffset: 0, yoffset: 0, zoffset: 0, width: SIDE, height: SIDE, depth: 1 };
+        // SAFETY: a live sync and a live texture, with room for what is read. The texture has to be brought from the GPU,
+        // which nobody does any more.
+        let result = unsafe {
+            nvnTextureReadTexels(LAST.load(Ordering::Relaxed), null(), &all, texels.as_mut_ptr().cast());
+            nvnSyncWait(NEVER.load(Ordering::Relaxed), u64::MAX)
+        };
         let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
         let names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
         if result == NVNsyncWaitResult::FAILED && !names.into_iter().any(|name| name.trim() == "navin-complete") {
@@ -162,6 +196,9 @@ fn leave_the_process() {
     });
     // SAFETY: live textures.
     textures.iter().for_each(|texture| unsafe { nvnTextureFinalize(*texture) });
+    // One that the GPU wrote is read at the end.
+    guest.run(|c| guest.begin(c, null()));
+    LAST.store(guest.target, Ordering::Relaxed);
     assert!(navin::lifecycle::suspend());
     fence(&guest, never);
     // SAFETY: live objects.
@@ -222,6 +259,46 @@ fn behind_a_display(period: Duration) {
     (2..302).for_each(copy);
     let copies = copies.elapsed();
     assert!(copies < period * 40, "300 copies took {copies:?}: with a period each it would be {:?}", period * 300);
+}
+
+/// Presents of a queue that is finalized while it is parked are never shown: the window has their textures back.
+#[test]
+fn b303_presents_that_are_dropped_give_their_textures_back() {
+    const TEST: &str = "b303_presents_that_are_dropped_give_their_textures_back";
+    let Some(output) = child(TEST, &[]) else {
+        let mut guest = Guest::new();
+        let other = guest.texture(navin_abi::enums::NVNformat::RGBA8, SIDE, SIDE);
+        let textures = [guest.target, other];
+        let (builder, window, acquired) = (object(), object(), guest.sync());
+        // SAFETY: zeroed storage that stays.
+        unsafe {
+            nvnWindowBuilderSetDefaults(builder);
+            nvnWindowBuilderSetDevice(builder, guest.device);
+            nvnWindowBuilderSetTextures(builder, 2, textures.as_ptr());
+            assert_eq!(nvnWindowInitialize(window, builder), NVN_TRUE);
+        }
+        let acquire = || {
+            let mut index = -1;
+            // SAFETY: live objects.
+            unsafe { nvnWindowAcquireTexture(window, acquired, &mut index) };
+            index
+        };
+        park(&mut guest);
+        for _ in 0..2 {
+            let index = acquire();
+            // SAFETY: live objects.
+            unsafe { nvnQueuePresentTexture(guest.queue, window, index) };
+        }
+        // SAFETY: a live queue, of which this is the last call.
+        unsafe { nvnQueueFinalize(guest.queue) };
+        let begun = Instant::now();
+        assert_eq!([acquire(), acquire()], [0, 1]);
+        assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
+        return;
+    };
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(!text.contains("given out again"), "{text}");
 }
 
 /// Queues wait for events that submissions signal which fail for memory: 31 go on, the 32nd is the end.

@@ -27,7 +27,23 @@ pub trait PieceMemory {
 /// piece whose memory is gone, leaves a fault line and no records; so does what is beyond the host's
 /// [`Limits`](crate::Limits).
 pub fn flatten(host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) -> Stream {
-    gather(host, memory, handles, "SubmitCommands").finish()
+    let mut all = Stream::default();
+    flatten_parts(host, memory, handles, |part| all.append(part));
+    all
+}
+
+/// As [`flatten`], in parts: each is given to `each` before the next one is read, so that a submission of any length
+/// takes bounded memory here. There is one at least.
+pub fn flatten_parts(
+    host: &Host,
+    memory: &impl PieceMemory,
+    handles: impl IntoIterator<Item = u64>,
+    mut each: impl FnMut(Stream),
+) {
+    gather(host, memory, handles, "SubmitCommands", |part| {
+        each(part.finish());
+        ControlFlow::Continue(())
+    });
 }
 
 impl CommandBuffer {
@@ -56,48 +72,61 @@ impl CommandBuffer {
 
     /// nvnCommandBufferCopyCommands: copies the records themselves; the source may be reused at once (B224).
     pub fn copy(self, host: &Host, memory: &impl PieceMemory, handles: impl IntoIterator<Item = u64>) {
-        let stream = gather(host, memory, handles, "CopyCommands");
-        let mut rest = stream.words();
-        while let Ok(length) = measure(rest) {
-            let (record, tail) = rest.split_at(length);
-            if !self.record_raw(host, record) {
-                return;
+        gather(host, memory, handles, "CopyCommands", |part| {
+            let mut rest = part.words();
+            while let Ok(length) = measure(rest) {
+                let (record, tail) = rest.split_at(length);
+                if !self.record_raw(host, record) {
+                    return ControlFlow::Break(());
+                }
+                rest = tail;
             }
-            rest = tail;
-        }
+            ControlFlow::Continue(())
+        });
     }
 }
 
-/// The records of all lists, copied.
+/// The records of all lists, copied, in parts, until `each` breaks.
 fn gather(
     host: &Host,
     memory: &impl PieceMemory,
     handles: impl IntoIterator<Item = u64>,
     what: &'static str,
-) -> Builder {
+    mut each: impl FnMut(Builder) -> ControlFlow<()>,
+) {
     host.lender.tell();
-    let mut stream = Builder::default();
-    let mut left = host.limits.entries;
+    let mut part = Builder::default();
+    let (mut left, mut bytes, mut broken) = (host.limits.entries, 0, false);
     for handle in handles {
         let walked = walk(host, handle, what, &mut left, |piece| {
-            if stream.is_full(&host.limits) {
+            bytes += u64::from(piece.bytes);
+            if bytes > host.limits.call_bytes {
                 return ControlFlow::Break(());
             }
-            append_piece(host, memory, handle, piece, &mut stream);
+            if part.is_full(&host.limits) {
+                let full = std::mem::take(&mut part);
+                broken = each(full).is_break();
+                if broken {
+                    return ControlFlow::Break(());
+                }
+            }
+            append_piece(host, memory, handle, piece, &mut part);
             ControlFlow::Continue(())
         });
+        if broken {
+            return;
+        }
         if walked.is_break() {
             fault!(
                 "B225",
-                "{what} of more than {} bytes of records or {} waits and fences: the rest, from the list {handle:#x} \
-                 on, is left out",
-                host.limits.stream_bytes,
-                host.limits.sections
+                "{what} of more than {} bytes of records: the rest, from the list {handle:#x} on, is left out",
+                host.limits.call_bytes
             );
             break;
         }
     }
-    stream
+    // Nothing comes after it that a break would keep away.
+    let _ = each(part);
 }
 
 /// Gives the pieces of a list to `each`, until it breaks; `left` is how many entries may be read.

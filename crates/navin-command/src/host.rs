@@ -17,15 +17,18 @@ pub struct Limits {
     pub lent: u64,
     /// Control entries that one call reads.
     pub entries: u32,
-    /// Bytes of a stream. Control memory of garbage can name the same megabyte a million times.
-    pub stream_bytes: usize,
-    /// Waits and fences of a stream.
+    /// Bytes of records that one call takes. Control memory of garbage can name the same megabyte a million times.
+    pub call_bytes: u64,
+    /// Bytes of a part of it, which is given on before the next one is read.
+    pub part_bytes: usize,
+    /// Waits and fences of a part.
     pub sections: usize,
 }
 
 impl Limits {
     /// What [`Host::new`] takes.
-    pub const DEFAULT: Self = Self { lent: 1 << 30, entries: 1 << 24, stream_bytes: 256 << 20, sections: 1 << 20 };
+    pub const DEFAULT: Self =
+        Self { lent: 1 << 30, entries: 1 << 24, call_bytes: 4 << 30, part_bytes: 64 << 20, sections: 1 << 20 };
 }
 
 /// Calls the guest's memory callback: the callback's guest address, the command buffer, the event, the bytes

@@ -14,7 +14,7 @@ pub mod record;
 mod stream;
 
 pub use cursor::CommandBuffer;
-pub use flatten::{PieceMemory, flatten};
+pub use flatten::{PieceMemory, flatten, flatten_parts};
 pub use host::{CallbackRunner, Host, Limits, run_native};
 pub use lender::{SEGMENT as LENT_SEGMENT, SMALL_SEGMENT as LENT_SMALL_SEGMENT};
 pub use stream::{Boundary, Section, Stream};

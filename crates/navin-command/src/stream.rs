@@ -95,9 +95,9 @@ impl Builder {
         &self.words
     }
 
-    /// Whether there is as much as a stream may have.
+    /// Whether there is as much as a part may have.
     pub(crate) fn is_full(&self, limits: &Limits) -> bool {
-        self.words.len() * 4 >= limits.stream_bytes || self.sections.len() >= limits.sections
+        self.words.len() * 4 >= limits.part_bytes || self.sections.len() >= limits.sections
     }
 
     /// Appends `count` words, which `fill` writes to the address it gets and says whether it did. What is behind
@@ -162,6 +162,23 @@ impl Stream {
         let mut builder = Builder { words, ..Builder::default() };
         let fault = builder.scan(0).err();
         (builder.finish(), fault)
+    }
+
+    /// Puts the records of another stream behind these: the last section of this one and the first of that one are one,
+    /// if nothing separates them.
+    pub(crate) fn append(&mut self, other: Stream) {
+        let begin = self.words.len();
+        self.words.extend(other.words);
+        let mut sections = other
+            .sections
+            .into_iter()
+            .map(|section| Section { words: section.words.start + begin..section.words.end + begin, ..section });
+        if let Some(last) = self.sections.last_mut().filter(|last| last.boundary.is_none())
+            && let Some(first) = sections.next()
+        {
+            *last = Section { words: last.words.start..first.words.end, ..first };
+        }
+        self.sections.extend(sections);
     }
 
     /// Whether there is no record.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use guest::*;
 use navin_abi::types::NVNcommandBufferMemoryEvent as Event;
-use navin_command::{CommandBuffer, Host, flatten};
+use navin_command::{CommandBuffer, Host, Limits, flatten, flatten_parts, run_native};
 
 const POOL: usize = 1 << 20;
 /// The longest piece that an entry can name, in bytes.
@@ -190,4 +190,33 @@ fn b220_a_callback_that_moves_the_cursor_while_a_full_piece_is_closed_has_what_f
     let handle = buffer.end(host);
     let replayed = counts(&flatten(host, pool, [handle]));
     assert!(replayed.iter().copied().eq([7, 7, 7].into_iter().chain(1000..1000 + DRAWS)), "{}", replayed.len());
+}
+
+/// What a submission holds beyond a part is given on as another part; what is beyond all that a call may take is not.
+#[test]
+fn b225_a_long_submission_comes_in_parts_and_is_bounded_in_all() {
+    const RECORDINGS: u32 = 10_000;
+    let limits = Limits { part_bytes: 1 << 14, call_bytes: u64::from(RECORDINGS) * DRAW as u64, ..Limits::DEFAULT };
+    let host: &'static Host = Box::leak(Box::new(Host::with(run_native, limits)));
+    let size = RECORDINGS as usize * DRAW;
+    let pool = Pool::new(0x1000_0000, size.next_multiple_of(8));
+    let guest = Guest::new().with_command(host, &pool, 0, size).with_control(host, RECORDINGS as usize * 8);
+    let handles: Vec<u64> = (0..RECORDINGS).map(|count| guest.record_draws(host, [count])).collect();
+    let (mut parts, mut replayed) = (0, Vec::new());
+    flatten_parts(host, &pool, handles.iter().copied(), |part| {
+        assert!(part.words().len() * 4 <= limits.part_bytes + DRAW);
+        parts += 1;
+        replayed.extend(counts(&part));
+    });
+    assert!(parts >= size / (limits.part_bytes + DRAW), "{parts} parts");
+    assert!(replayed.iter().copied().eq(0..RECORDINGS));
+    // The same again is more than a call takes.
+    let twice = handles.iter().chain(&handles).copied();
+    assert_eq!(counts(&flatten(host, &pool, twice)), replayed);
+    // Copies are not cut by the parts.
+    let copy = Guest::new().with_control(host, 1 << 12);
+    copy.buffer().begin(host);
+    copy.buffer().copy(host, &pool, handles);
+    let copied = copy.buffer().end(host);
+    assert_eq!(counts(&flatten(host, &pool, [copied])), replayed);
 }

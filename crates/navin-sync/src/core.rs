@@ -178,14 +178,16 @@ impl<W, P> Core<W, P> {
         }
     }
 
-    /// Appends the steps of one submission. False when there is no such queue.
-    pub(crate) fn submit(&mut self, id: QueueId, steps: impl IntoIterator<Item = Step<W, P>>) -> bool {
-        if !self.queues.contains_key(&id) {
-            return false;
-        }
+    /// Whether there is such a queue.
+    pub(crate) fn knows(&self, id: QueueId) -> bool {
+        self.queues.contains_key(&id)
+    }
+
+    /// Appends the steps of one submission to a queue that is known.
+    pub(crate) fn submit(&mut self, id: QueueId, steps: impl IntoIterator<Item = Step<W, P>>) {
         self.arrivals += 1;
         self.stir();
-        let Some(queue) = self.queues.get_mut(&id) else { return false };
+        let Some(queue) = self.queues.get_mut(&id) else { return };
         for step in steps {
             let pending = match step {
                 Step::Work(work) => Pending::Work(work),
@@ -223,7 +225,6 @@ impl<W, P> Core<W, P> {
             };
             queue.entries.push_back(Entry { arrival: self.arrivals, pending });
         }
-        true
     }
 
     /// How many submissions there were, of all queues: the number of the newest.

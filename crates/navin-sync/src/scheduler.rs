@@ -1,7 +1,6 @@
 //! The state machine behind its one lock, and everything that blocks.
 
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
@@ -182,9 +181,13 @@ impl<W, P> Scheduler<W, P> {
         if core.lost() {
             return Err(SubmitError::DeviceLost);
         }
-        let known = core.submit(queue, steps);
+        // Steps that are refused are dropped without the lock: what a caller drops with them is its own affair.
+        if !core.knows(queue) {
+            return Err(SubmitError::UnknownQueue);
+        }
+        core.submit(queue, steps);
         self.release(core);
-        if known { Ok(()) } else { Err(SubmitError::UnknownQueue) }
+        Ok(())
     }
 
     /// Executes every step that is ready, until none is; whether anything was executed.
@@ -392,13 +395,11 @@ impl<W, P> Scheduler<W, P> {
     /// Names a wait of [`NOTABLE_WAIT`] and more that expired (B236).
     pub(crate) fn note_expired(&self, sync: SyncId, receipt: &Receipt, timeout: Option<Duration>, result: WaitResult) {
         if result == WaitResult::TimeoutExpired && timeout.is_none_or(|time| time >= NOTABLE_WAIT) {
-            // Every one: they are seconds apart, and a program's own watchdog acts on whichever it meets.
-            static TIMES: AtomicU64 = AtomicU64::new(0);
-            let times = TIMES.fetch_add(1, Ordering::Relaxed);
             let (state, completed) = (receipt.target(), self.completed());
             let parked = self.status();
             fault!(
-                key = times,
+                // They are seconds apart, and a program's own watchdog acts on whichever it meets.
+                each,
                 "B236",
                 "a wait for sync {sync} expired after {timeout:?}: fence {state:?}, completed {completed}, queues {parked:?}"
             );
@@ -509,6 +510,11 @@ impl<W, P> Scheduler<W, P> {
     pub fn status(&self) -> Vec<QueueStatus> {
         let core = self.lock();
         core.queues().map(|(queue, pending, at, last_ticket)| QueueStatus { queue, pending, at, last_ticket }).collect()
+    }
+
+    /// Whether [`lose_device`](Self::lose_device) was called.
+    pub fn lost(&self) -> bool {
+        self.lock().lost()
     }
 
     /// The device is lost: drops every step, and every wait on what had not ended fails from now on, instead of

@@ -50,6 +50,8 @@ pub(crate) struct Transient {
     blocks: Vec<Buffer>,
     /// Bytes taken from the last block.
     used: u64,
+    /// Bytes of all blocks.
+    bytes: u64,
 }
 
 impl Transient {
@@ -76,6 +78,7 @@ impl Transient {
                     Some(block) => block,
                     None => Buffer::with_gpu(gpu, wanted.max(BLOCK), MemoryKind::Upload, "transient")?,
                 };
+                self.bytes += block.size();
                 self.blocks.push(block);
                 0
             }
@@ -92,9 +95,14 @@ impl Transient {
         })
     }
 
+    /// Bytes of all blocks.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Gives the blocks back when the submission is complete.
     pub(crate) fn recycle(&mut self, free: &FreeBlocks) {
-        self.used = 0;
+        (self.used, self.bytes) = (0, 0);
         if self.blocks.is_empty() {
             return;
         }

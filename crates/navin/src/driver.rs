@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{panic, thread};
 
 use navin_abi::fault;
 use navin_sync::{Completions, QueueId, Scheduler, Timeline};
@@ -179,7 +179,13 @@ fn start() -> Result<&'static Driver, String> {
     }));
     driver.run.device(&driver.context.report().device);
     driver.run.set_counters(|| driver.counters_json());
-    let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+    let spawn = |name: &'static str, body: Box<dyn FnOnce() + Send>| {
+        let body = move || {
+            // Whatever it left half done is not looked at again: waits fail from here on.
+            if panic::catch_unwind(panic::AssertUnwindSafe(body)).is_err() {
+                driver.broken(name);
+            }
+        };
         thread::Builder::new().name(name.into()).spawn(body).map_err(|e| format!("no thread for {name}: {e}"))
     };
     // Before the run's own handler, which was registered earlier.
@@ -285,14 +291,25 @@ impl Driver {
         }
     }
 
-    /// Has the submit thread do `job` and waits for its answer.
+    /// Has the submit thread do `job` and waits for its answer; `None` when there will be none: the process ends, or the
+    /// thread has.
     pub(crate) fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Replayer) -> T + Send + 'static) -> Option<T> {
         let (answer, answered) = mpsc::sync_channel(1);
         self.post(Box::new(move |replayer| {
             // Nobody listens any more only when the asking thread is gone.
             let _ = answer.send(job(replayer));
         }));
-        answered.recv().ok()
+        loop {
+            match answered.recv_timeout(SETTLE_LOOK) {
+                Ok(answer) => return Some(answer),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                // The process ends: the gate is closed for good.
+                Err(mpsc::RecvTimeoutError::Timeout) if self.scheduler.suspended() && self.scheduler.lost() => {
+                    return None;
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 
     /// Brings what the GPU wrote into a texture to the guest's storage, and waits for it.

@@ -37,6 +37,16 @@ pub fn refuse_submissions(count: u32) -> bool {
     driver.is_some()
 }
 
+/// Has the thread that replays panic, for tests of what comes of a mistake of Navin's: false without a device.
+#[doc(hidden)]
+pub fn break_submit_thread() -> bool {
+    let driver = driver::get();
+    if let Some(driver) = driver {
+        driver.post(Box::new(|_| panic!("asked to, by a test")));
+    }
+    driver.is_some()
+}
+
 /// What happens when the Vulkan driver says that the device is lost, for tests of it: false without a device.
 #[doc(hidden)]
 pub fn lose_device() -> bool {

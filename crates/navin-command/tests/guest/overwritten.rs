@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 use navin_command::record::{Header, ROWS, RecordReader};
-use navin_command::{Host, LENT_SEGMENT, Limits, Stream, flatten, run_native};
+use navin_command::{Host, LENT_SEGMENT, Limits, Stream, flatten, flatten_parts, run_native};
 
 use super::{DRAW, Guest, Pool, add_control, control, counts, grant};
 
@@ -21,7 +21,8 @@ const BLOCKS: usize = 8;
 const CALLER_CONTROL: usize = 128 << 10;
 const GPU: u64 = 0x40_0000;
 /// Small, so that circles of garbage are soon at an end.
-const LIMITS: Limits = Limits { lent: 4 << 20, entries: 10_000, stream_bytes: 1 << 20, sections: 1000 };
+const LIMITS: Limits =
+    Limits { lent: 4 << 20, entries: 10_000, call_bytes: 1 << 20, part_bytes: 256 << 10, sections: 1000 };
 
 /// Made once a thread: the host remembers control memory for ever, so runs use the same.
 struct Fixture {
@@ -143,13 +144,18 @@ impl Fixture {
 
     /// Flattens, and reads every record: their number.
     fn submit(&self, handles: &[u64]) -> usize {
-        let stream = flatten(self.host, &self.pool, handles.iter().copied());
-        check(&stream)
+        let (mut records, mut bytes) = (0, 0);
+        flatten_parts(self.host, &self.pool, handles.iter().copied(), |part| {
+            records += check(&part);
+            bytes += part.words().len() as u64 * 4;
+        });
+        assert!(bytes <= LIMITS.call_bytes);
+        records
     }
 }
 
 fn check(stream: &Stream) -> usize {
-    assert!(stream.words().len() * 4 <= LIMITS.stream_bytes + COMMANDS.max(LENT_SEGMENT));
+    assert!(stream.words().len() * 4 <= LIMITS.part_bytes + COMMANDS.max(LENT_SEGMENT));
     assert!(stream.sections().len() <= LIMITS.sections + LENT_SEGMENT / DRAW);
     let mut reader = stream.records();
     let count =

@@ -380,6 +380,11 @@ impl Encoder {
         }
     }
 
+    /// Bytes of memory that were taken for this submission's transient slices.
+    pub fn transient_bytes(&self) -> u64 {
+        self.frame.as_ref().map_or(0, |frame| frame.transient.bytes())
+    }
+
     /// Copies bytes into transient memory.
     ///
     /// # Errors

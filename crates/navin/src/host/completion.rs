@@ -193,7 +193,7 @@ impl Driver {
     fn name_stuck(&self, ticket: Ticket, stood: Duration) {
         let what = self.describe_oldest();
         fault!(
-            key = ticket,
+            each,
             "B235",
             "a GPU submission does not complete: submitted {}, completed {}; for {stood:.0?} the oldest is {ticket}{what}. \
              A shader without an end is the usual cause; dump_shaders writes each under the name given here",
@@ -272,8 +272,22 @@ impl Driver {
     /// (B644, B645); anything else is its caller's to name.
     pub(crate) fn lost(&self, error: &navin_vulkan::QueueError) {
         let navin_vulkan::QueueError::Vulkan(result) = error else { return };
-        let Some(end) = self.health.failed(*result) else { return };
+        if let Some(end) = self.health.failed(*result) {
+            self.end(end);
+        }
+    }
+
+    /// A thread of the driver's own has panicked: what it did is nobody's now, so everything ends as with a lost device,
+    /// and nobody waits for it for ever.
+    pub(crate) fn broken(&self, thread: &'static str) {
+        if let Some(end) = self.health.broken(thread) {
+            self.end(end);
+        }
+    }
+
+    fn end(&self, end: super::health::End) {
         fault!(
+            each,
             "B645",
             "{end}: submitted {}, completed {}{}. Waits fail from now on",
             self.context.queue().submitted(),

@@ -12,7 +12,7 @@ use navin_sync::{Ticket, Timeline};
 use parking_lot::{Condvar, Mutex};
 
 use crate::driver::Driver;
-use crate::replay::present::Frame;
+use crate::replay::present::{Frame, Pixels};
 
 /// Frames on their way.
 #[derive(Default)]
@@ -35,10 +35,8 @@ impl Display {
     pub(crate) fn push(&self, ticket: Ticket, frame: Frame) {
         let mut list = self.list.lock();
         if list.closed {
-            drop(list);
-            // A guest that goes on after the device's end must not wait for its textures.
-            frame.window.shown();
-            return;
+            // Its texture is given back: a guest that goes on after the device's end must not wait for it.
+            return drop(list);
         }
         list.frames.push_back((ticket, frame));
         self.changed.notify_all();
@@ -78,9 +76,7 @@ impl Display {
         let dropped = std::mem::take(&mut list.frames);
         self.changed.notify_all();
         drop(list);
-        for (_, frame) in dropped {
-            frame.window.shown();
-        }
+        drop(dropped);
     }
 }
 
@@ -90,28 +86,28 @@ impl Driver {
         let period = self.config.display_hz.map(|hz| Duration::from_secs(1) / u32::try_from(hz).unwrap_or(u32::MAX));
         let mut next = Instant::now();
         while let Some((ticket, frame)) = self.display.next() {
-            let window = std::sync::Arc::clone(&frame.window);
+            let Frame { index, window, pixels } = frame;
             if self.wait(ticket, None) == Ok(true) {
-                self.deliver(frame);
+                self.deliver(index, pixels);
             }
             if let Some(period) = period {
                 // The display shows the picture for its period; a late frame does not make the next one early.
                 next = next.max(Instant::now()) + period;
                 std::thread::sleep(next.saturating_duration_since(Instant::now()));
             }
-            window.shown();
+            drop(window);
         }
     }
 
-    fn deliver(&'static self, frame: Frame) {
-        if let Some(pixels) = frame.pixels
+    fn deliver(&'static self, index: u64, pixels: Option<Pixels>) {
+        if let Some(pixels) = pixels
             && let Some((width, height, rgba)) = pixels.picture()
         {
-            self.run.frame(frame.index, width, height, &rgba);
+            self.run.frame(index, width, height, &rgba);
         }
         self.counters.presents.fetch_add(1, Ordering::Relaxed);
         self.report_validation();
-        if self.run.frame_presented(frame.index) {
+        if self.run.frame_presented(index) {
             self.run.exit();
         }
     }

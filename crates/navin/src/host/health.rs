@@ -28,12 +28,17 @@ pub(crate) struct Health {
 pub(crate) enum End {
     Lost,
     OutOfMemory,
+    /// A thread of the driver's own panicked.
+    Broken(&'static str),
 }
 
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost => f.write_str("the Vulkan device is lost"),
+            Self::Broken(thread) => {
+                write!(f, "a mistake of Navin's: the thread {thread} panicked, and goes no further")
+            }
             Self::OutOfMemory => {
                 write!(f, "{MEMORY_FAILURES} submissions failed because the device's memory has run out: given up")
             }
@@ -56,6 +61,11 @@ impl Health {
             _ => return None,
         };
         (!self.lost.swap(true, Ordering::AcqRel)).then_some(end)
+    }
+
+    /// A thread of the driver's panicked. Answers, once, that this is the end.
+    pub(crate) fn broken(&self, thread: &'static str) -> Option<End> {
+        (!self.lost.swap(true, Ordering::AcqRel)).then_some(End::Broken(thread))
     }
 
     /// Has the next `count` submissions fail for memory.

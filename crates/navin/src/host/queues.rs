@@ -9,6 +9,7 @@ use navin_command::{Boundary, Stream};
 use navin_sync::{QueueId, Step, SubmitError, SyncId, WaitMode, WaitResult};
 
 use crate::driver::{self, Driver};
+use crate::host::windows::OnItsWay;
 use crate::replay::Work;
 use crate::replay::present::Present;
 
@@ -42,8 +43,9 @@ pub(crate) fn destroy(queue: u64) {
 /// Runs recordings, by their handles.
 pub(crate) fn submit(queue: u64, handles: &[u64]) {
     let Some((driver, queue)) = known(queue) else { return };
-    let stream = Arc::new(navin_command::flatten(&COMMANDS, &driver.pools, handles.iter().copied()));
-    give(driver, queue, cut(&stream));
+    navin_command::flatten_parts(&COMMANDS, &driver.pools, handles.iter().copied(), |part| {
+        give(driver, queue, cut(&Arc::new(part)));
+    });
 }
 
 /// A stream's sections and what separates them, as steps (B229).
@@ -111,7 +113,7 @@ pub(crate) fn present(queue: u64, window: u64, index: i32) {
         return;
     };
     let crop = window.crop();
-    give(driver, queue, [Step::Present(Present { window, texture, crop })]);
+    give(driver, queue, [Step::Present(Present { window: OnItsWay(window), texture, crop })]);
 }
 
 /// The window's next texture; the display has given it back when the call returns, so the queue need not wait

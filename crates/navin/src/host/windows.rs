@@ -57,8 +57,8 @@ impl Window {
         index as i32
     }
 
-    /// The display has shown a texture and gives it back.
-    pub(crate) fn shown(&self) {
+    /// The display has shown a texture, or never will, and gives it back.
+    fn shown(&self) {
         let mut turn = self.turn.lock();
         turn.out = turn.out.saturating_sub(1);
         self.returned.notify_all();
@@ -76,6 +76,16 @@ impl Window {
 
     pub(crate) fn set_interval(&self, interval: i32) {
         self.interval.store(interval, Ordering::Relaxed);
+    }
+}
+
+/// A window's texture on its way to the display, which gives it back: whoever drops it, be it with a queue that goes or
+/// with the device, gives it back too.
+pub(crate) struct OnItsWay(pub(crate) Arc<Window>);
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.0.shown();
     }
 }
 

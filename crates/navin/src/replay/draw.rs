@@ -38,6 +38,10 @@ const GRAPHICS: [(usize, navin_vulkan::Stage); 5] = [
 /// lies behind a shorter range.
 const UNIFORM_GRANULARITY: u64 = 256;
 
+/// Bytes that a command buffer may have the CPU write for it, indices of rewritten draws for the most part: with more
+/// the next draw goes into another.
+const MOST_TRANSIENT: u64 = 256 << 20;
+
 /// The pieces of a range with their sizes; `None` for one where nothing is mapped.
 pub(crate) type Pieces = SmallVec<[(Option<BufferRange>, u64); 1]>;
 
@@ -105,12 +109,19 @@ impl Piece<'_> {
         self.drawn(result);
     }
 
-    /// Whether the piece may ask this of the GPU (B225: command memory can hold any count); a fault line if not.
-    fn affords(&mut self, take: impl FnOnce(&mut Budget) -> Result<(), Runaway>) -> bool {
-        match take(&mut self.budget) {
+    /// Whether the submission may ask this of the GPU (B225: command memory can hold any count); a fault line if not.
+    /// Where it does not fit into what goes to the GPU at once, what is recorded so far goes.
+    pub(super) fn affords(&mut self, take: impl Fn(&mut Budget) -> Result<(), Runaway>) -> bool {
+        let full = self.encoder.transient_bytes() > MOST_TRANSIENT;
+        let mut taken = if full { Err(Runaway::Share) } else { take(&mut self.budget) };
+        if taken == Err(Runaway::Share) && self.cut().is_some() {
+            self.budget.next_share();
+            taken = take(&mut self.budget);
+        }
+        match taken {
             Ok(()) => true,
             Err(e) => {
-                fault!("B225", "a draw or dispatch was left out: {e}");
+                fault!("B225", "a draw, dispatch, copy or clear was left out: {e}");
                 false
             }
         }

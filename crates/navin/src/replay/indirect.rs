@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use navin_abi::enums::{NVNdrawPrimitive, NVNindexType};
 use navin_abi::fault;
 use navin_command::record::immediate::ElementMode;
-use navin_command::record::limits::MAX_DRAWS;
+use navin_command::record::limits::{MAX_DRAWS, Runaway};
 use navin_command::record::payload::{DrawArraysInstanced, DrawElementsInstanced};
 use navin_vulkan::UNKNOWN_LENGTH;
 
@@ -36,16 +36,6 @@ impl Piece<'_> {
         if !self.state.render_enable {
             return;
         }
-        let mut rewritten = matches!(topology, Topology::Rewritten(..));
-        if let Some((index_type, address)) = index {
-            let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
-            // Vulkan restarts at all ones only.
-            rewritten |= self.odd_restart_index(size).is_some();
-            // How many indices the arguments name is not known here (B122).
-            if !rewritten && self.bind_indices(address, UNKNOWN_LENGTH, (kind, size)).is_none() {
-                return;
-            }
-        }
         let arguments: u64 = if index.is_some() { 20 } else { 16 };
         let (draws, stride) = count.map_or((1, 0), |(_, draws, stride)| (draws.min(MAX_DRAWS), stride));
         if draws > 1 && (u64::from(stride) < arguments || !stride.is_multiple_of(4)) {
@@ -55,6 +45,21 @@ impl Piece<'_> {
                 "an indirect draw whose arguments are {stride} bytes apart and take {arguments}: draw left out"
             );
             return;
+        }
+        // Whoever draws them walks them. Before anything is bound: the command buffer may be another one after this.
+        let walked = self.said_draws(draws, count.map(|(address, ..)| address));
+        if !self.affords(|budget| budget.draws(walked)) {
+            return;
+        }
+        let mut rewritten = matches!(topology, Topology::Rewritten(..));
+        if let Some((index_type, address)) = index {
+            let (kind, size) = convert::index_type(NVNindexType(i32::from(index_type)));
+            // Vulkan restarts at all ones only.
+            rewritten |= self.odd_restart_index(size).is_some();
+            // How many indices the arguments name is not known here (B122).
+            if !rewritten && self.bind_indices(address, UNKNOWN_LENGTH, (kind, size)).is_none() {
+                return;
+            }
         }
         let bytes = arguments + u64::from(draws.saturating_sub(1)) * u64::from(stride);
         let Some(range) = self.resolve(Range { address: indirect, size: bytes }, "indirect arguments") else { return };
@@ -77,8 +82,8 @@ impl Piece<'_> {
             },
         };
         let words = (arguments / 4) as usize;
-        if rewritten || !self.affords_indirect(indirect, words, draws, stride, count.map(|(address, ..)| address)) {
-            let count = count.map(|(address, ..)| address);
+        let count = count.map(|(address, ..)| address);
+        if rewritten || !self.affords_indirect(indirect, words, walked.min(draws), stride) {
             return self.draw_indirect_on_cpu(primitive, index, indirect, draws, stride, count);
         }
         if !self.prepare_draw(topology) {
@@ -104,12 +109,9 @@ impl Piece<'_> {
 
     /// Runs the compute program with group counts from a buffer.
     pub(crate) fn dispatch_indirect(&mut self, address: u64) {
-        let Some(range) = self.resolve_whole(Range { address, size: 12 }, "indirect dispatch arguments") else {
-            return;
-        };
         let groups = |at: NonNull<u8>| [0, 1, 2].map(|n| word_at(at, n));
         let seen = self.driver.pools.shared_range(address, 12).map(groups);
-        if seen.is_some_and(|groups| self.budget.dispatch(groups).is_err()) {
+        if seen.is_some_and(|groups| !self.may_dispatch(groups)) {
             // What is there now would hang the GPU: as long as the GPU has not written something else yet.
             if self.finish_earlier_work()
                 && let Some(at) = self.driver.pools.brought_range(&self.driver.context, address, 12)
@@ -118,10 +120,24 @@ impl Piece<'_> {
             }
             return;
         }
+        let Some(range) = self.resolve_whole(Range { address, size: 12 }, "indirect dispatch arguments") else {
+            return;
+        };
         if self.prepare_dispatch() {
             let result = self.encoder.dispatch_indirect(range.buffer, range.offset);
             self.drawn(result);
         }
+    }
+
+    /// Takes a dispatch from the budget, in the next share if it does not fit into this one. What it is over is not said:
+    /// the GPU may write other counts before it looks.
+    fn may_dispatch(&mut self, groups: [u32; 3]) -> bool {
+        let mut taken = self.budget.dispatch(groups);
+        if taken == Err(Runaway::Share) && self.cut().is_some() {
+            self.budget.next_share();
+            taken = self.budget.dispatch(groups);
+        }
+        taken.is_ok()
     }
 
     /// Draws what `draws` arguments at `arguments` say, `stride` bytes apart, as the CPU reads them; `index` is type
@@ -178,15 +194,18 @@ impl Piece<'_> {
         }
     }
 
+    /// How many of at most `draws` draws there are, by the number that stands at `count` now.
+    fn said_draws(&self, draws: u32, count: Option<u64>) -> u32 {
+        let said = count.and_then(|address| self.driver.pools.shared_range(address, 4));
+        said.map_or(draws, |at| draws.min(word_at(at, 0)))
+    }
+
     /// Whether the arguments that stand in memory now are within what a piece may ask for (B225: command memory can
     /// name any memory). The GPU may write others before the draw: then the ones seen here are old ones, and what
     /// they say is most likely harmless as well. What the CPU does not see is the watchdog's (B235).
-    fn affords_indirect(&mut self, at: u64, words: usize, draws: u32, stride: u32, count: Option<u64>) -> bool {
-        let pools = &self.driver.pools;
-        let said = count.and_then(|address| pools.shared_range(address, 4)).map_or(draws, |at| word_at(at, 0));
-        let draws = draws.min(said);
+    fn affords_indirect(&mut self, at: u64, words: usize, draws: u32, stride: u32) -> bool {
         let bytes = u64::from(draws.saturating_sub(1)) * u64::from(stride) + words as u64 * 4;
-        let Some(first) = pools.shared_range(at, bytes) else { return true };
+        let Some(first) = self.driver.pools.shared_range(at, bytes) else { return true };
         let mut budget = self.budget;
         let affordable = (0..draws as usize).all(|draw| {
             // In words, where the stride is a multiple of four: a single draw's does not count.

@@ -123,7 +123,7 @@ pub(crate) struct Piece<'a> {
     kept: usize,
     /// The submission that the piece is of.
     pub(crate) arrival: u64,
-    /// What draws and dispatches may still ask of the GPU.
+    /// What commands may still ask of the GPU.
     budget: Budget,
     /// What the CPU has to write when the piece has ended.
     pub(crate) completion: Completion,
@@ -220,6 +220,9 @@ impl Replayer {
         };
         let state = self.queues.entry(queue).or_default();
         state.invalidate();
+        // The pieces of a submission have one budget.
+        let budget =
+            state.spent.filter(|(of, _)| *of == arrival).map_or_else(Budget::default, |(_, left)| Budget::of(left));
         let mut origin = Origin { queue: Some(queue), ..Origin::default() };
         state.stages.iter().flat_map(|stage| &stage.program).for_each(|program| origin.bound(program.serial));
         let mut piece = Piece {
@@ -240,14 +243,15 @@ impl Replayer {
             mark: 0,
             kept: 0,
             arrival,
-            budget: Budget::default(),
+            budget,
             completion: Completion { writes: Vec::new(), origin },
         };
         piece.begin();
         piece.run(&work.stream, work.words.clone());
         // Before the submission can end.
         driver.slots_wait.store(piece.residency.is_waiting(), Ordering::Release);
-        let Piece { encoder, state, mut completion, reported, mut reports, submission, mark, kept, .. } = piece;
+        let Piece { encoder, state, mut completion, reported, mut reports, submission, mark, kept, budget, .. } = piece;
+        state.spent = Some((arrival, budget.all()));
         let submitted = submit(driver, encoder);
         let counters = state.counters.as_deref();
         Sent { submission, reported, reports: &mut reports, completion: &mut completion, kept, counters, mark }

@@ -4,8 +4,6 @@
 //! gives the frame to the run ([`crate::status`]) when the copy has ended. Without a display nothing paces a
 //! guest but its own waits and the number of its window textures.
 
-use std::sync::Arc;
-
 use ash::vk;
 use navin_abi::fault;
 use navin_sync::Ticket;
@@ -14,11 +12,11 @@ use navin_vulkan::{Access, Readback};
 
 use super::content::{self, Use};
 use crate::driver::Driver;
-use crate::host::windows::Window;
+use crate::host::windows::OnItsWay;
 
 /// One present, as the queue's step.
 pub(crate) struct Present {
-    pub(crate) window: Arc<Window>,
+    pub(crate) window: OnItsWay,
     pub(crate) texture: u64,
     /// Part of the texture that is shown: x, y, width, height; `None` for all.
     pub(crate) crop: Option<[u32; 4]>,
@@ -27,7 +25,7 @@ pub(crate) struct Present {
 /// A frame whose copy is on its way.
 pub(crate) struct Frame {
     pub(crate) index: u64,
-    pub(crate) window: Arc<Window>,
+    pub(crate) window: OnItsWay,
     pub(crate) pixels: Option<Pixels>,
 }
 

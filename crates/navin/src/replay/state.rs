@@ -11,6 +11,7 @@ use navin_abi::records::state::{
     BlendState, ChannelMaskState, ColorState, DepthStencilState, MultisampleState, PolygonState, VertexAttribState,
     VertexStreamState,
 };
+use navin_command::record::limits::Amounts;
 use navin_command::record::payload::{PolygonOffset, Scissor, Viewport};
 use navin_vulkan::CounterMemory;
 
@@ -167,6 +168,8 @@ pub(crate) struct QueueState {
     pub(crate) predicated: bool,
     /// Made when a counter is looked at or the GPU evaluates a condition.
     pub(crate) counters: Option<Arc<CounterMemory>>,
+    /// The submission that was replayed last, and what it may still ask for.
+    pub(crate) spent: Option<(u64, Amounts)>,
     pub(crate) dirty: Dirty,
 }
 
@@ -212,6 +215,7 @@ impl Default for QueueState {
             render_enable: true,
             predicated: false,
             counters: None,
+            spent: None,
             dirty: Dirty::all(),
         }
     }

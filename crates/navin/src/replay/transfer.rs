@@ -109,7 +109,7 @@ impl Piece<'_> {
 
     pub(crate) fn clear_buffer(&mut self, clear: &ClearBuffer) {
         let range = Range { address: clear.address.get(), size: clear.size.get() & !3 };
-        if range.size == 0 {
+        if range.size == 0 || !self.affords(|budget| budget.bytes(range.size)) {
             return;
         }
         let Some(found) = self.resolve(range, "a buffer to clear") else { return };
@@ -134,6 +134,10 @@ impl Piece<'_> {
             _ => (first, count),
         };
         if extent.width == 0 || extent.height == 0 || selection.layers == 0 || mask & 0xF == 0 {
+            return;
+        }
+        let texels = u64::from(extent.width) * u64::from(extent.height) * u64::from(selection.layers);
+        if !self.affords(|budget| budget.bytes(texels * u64::from(selection.format.bytes_per_block))) {
             return;
         }
         let color = named.image.aspects() == vk::ImageAspectFlags::COLOR;
@@ -162,7 +166,7 @@ impl Piece<'_> {
     /// Copies bytes, piece by piece where virtual pools scatter them; unmapped pages give 0 and take nothing (B113).
     pub(crate) fn copy_buffer(&mut self, copy: &CopyBuffer) {
         let size = copy.size.get();
-        if size == 0 {
+        if size == 0 || !self.affords(|budget| budget.bytes(size)) {
             return;
         }
         let source = self.pieces(Range { address: copy.source.get(), size }, "the source of a copy");
@@ -252,6 +256,9 @@ impl Piece<'_> {
         }
         let images = u64::from(layers.1.max(extent.depth));
         let bytes = image * (images - 1) + row * (rows - 1) + tight_row;
+        if !self.affords(|budget| budget.bytes(bytes)) {
+            return;
+        }
         let Some(buffer) =
             self.resolve_whole(Range { address: copy.buffer.get(), size: bytes }, "the buffer of a copy")
         else {
@@ -348,6 +355,15 @@ impl Piece<'_> {
         let three_d = [&source, &destination].map(|named| named.texture.target == TextureTarget::D3);
         let count = images(&source, from_extent, from_layers).min(images(&destination, to_extent, to_layers));
         let layers = if three_d == [true, true] { 1 } else { count };
+        let bytes = |named: &Named, extent: vk::Extent3D| {
+            let (columns, rows) = named.blocks(extent);
+            let block = u64::from(named.texture.format.bytes_per_block);
+            u64::from(columns) * u64::from(rows) * u64::from(count) * block
+        };
+        let bytes = bytes(&source, from_extent).max(bytes(&destination, to_extent));
+        if !self.affords(|budget| budget.bytes(bytes)) {
+            return;
+        }
         let mirror = |bit: u8| flags & bit != 0;
         let mirrored = mirror(4) || mirror(8) || mirror(16);
         let same_class = copyable(&source, &destination);
