@@ -409,6 +409,8 @@ fn b644_what_a_refused_submission_was_to_do_is_not_taken_for_done() {
                 draw(c);
                 // SAFETY: live objects.
                 unsafe {
+                    // The sums go on from here.
+                    nvnCommandBufferReportCounter(c, samples, report);
                     nvnCommandBufferCopyTextureToBuffer(c, texture, null(), &all, to, NVNcopyFlags(0));
                     let (bottom, none) = (NVNeventSignalLocation::BOTTOM, NVNeventSignalFlags(0));
                     nvnCommandBufferSignalEvent(c, event, NVNeventSignalMode::WRITE, bottom, none, round);
