@@ -566,6 +566,25 @@ fn b235_the_first_half_of_a_cut_piece_that_does_not_end_is_named() {
     assert!(!line.contains("first: none"), "{line}");
 }
 
+/// The line about memory comes while nothing is submitted, too, and counts what there is.
+#[test]
+fn b124_the_log_tells_of_memory_while_nothing_is_submitted() {
+    const TEST: &str = "b124_the_log_tells_of_memory_while_nothing_is_submitted";
+    let Some(output) = child(TEST, &[("NAVIN_MEMORY_LINE_S", "1"), ("NAVIN_LOG", "navin::memory=info")]) else {
+        let guest = Guest::new();
+        std::thread::sleep(std::time::Duration::from_millis(2500));
+        drop(guest);
+        return;
+    };
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("[B124]")).collect();
+    assert!((2..4).contains(&lines.len()), "{text}");
+    for count in ["pools=", "images=", "imports=", "finalized_but_alive=0", "waiting_for_release="] {
+        assert!(lines[0].contains(count), "{}", lines[0]);
+    }
+}
+
 /// A dispatch spins until the CPU sets a flag: the watchdog says how far the GPU is, and which program it is in.
 #[test]
 fn b235_a_submission_that_does_not_end_is_named_with_its_program() {

@@ -53,6 +53,17 @@ pub struct Completions<R> {
     changed: Condvar,
 }
 
+/// What there is of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Oldest {
+    /// The ticket of the oldest.
+    Record(Ticket),
+    /// None, when the time was up.
+    Late,
+    /// None, and none will come: the device is gone.
+    Closed,
+}
+
 impl<R> Default for Completions<R> {
     fn default() -> Self {
         Self::with_capacity(IN_FLIGHT)
@@ -168,12 +179,22 @@ impl<R> Completions<R> {
 
     /// Blocks until there is a record and answers the oldest one's ticket; `None` when the device is gone.
     pub fn oldest(&self) -> Option<Ticket> {
+        match self.oldest_until(None) {
+            Oldest::Record(ticket) => Some(ticket),
+            Oldest::Late | Oldest::Closed => None,
+        }
+    }
+
+    /// As [`Self::oldest`], for no longer than until `deadline`.
+    pub fn oldest_until(&self, deadline: Option<Instant>) -> Oldest {
         let mut list = self.list();
+        let mut late = false;
         loop {
             match list.records.front() {
-                Some((ticket, _)) => return Some(*ticket),
-                None if list.closed => return None,
-                None => list = self.sleep(list, None).0,
+                Some((ticket, _)) => return Oldest::Record(*ticket),
+                None if list.closed => return Oldest::Closed,
+                None if late => return Oldest::Late,
+                None => (list, late) = self.sleep(list, deadline),
             }
         }
     }

@@ -35,7 +35,7 @@ mod step;
 mod wait;
 mod watchdog;
 
-pub use completions::{Completions, IN_FLIGHT};
+pub use completions::{Completions, IN_FLIGHT, Oldest};
 pub use executor::{EventSignal, Executed, Executor, SignalMode};
 pub use ids::{QueueId, SyncId};
 pub use receipt::{Receipt, Target};

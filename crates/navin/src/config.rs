@@ -99,6 +99,8 @@ pub struct Config {
     pub wait_ledger: bool,
     /// A submission that the GPU takes longer for is named (B235).
     pub watchdog: Duration,
+    /// How often the log's line about memory comes (B124).
+    pub memory_line: Duration,
     /// What becomes of the process with the device gone.
     pub on_device_loss: DeviceLoss,
     /// How the guest's writes into pools are noticed.
@@ -123,6 +125,7 @@ pub struct Config {
 
 /// What a submission may take before it is named (B235).
 const WATCHDOG: Duration = Duration::from_secs(10);
+const MEMORY_LINE: Duration = Duration::from_secs(10);
 
 impl Default for Config {
     fn default() -> Self {
@@ -144,6 +147,7 @@ impl Default for Config {
             fast_wake: None,
             wait_ledger: false,
             watchdog: WATCHDOG,
+            memory_line: MEMORY_LINE,
             on_device_loss: DeviceLoss::End,
             tracking: MechanismChoice::Auto,
             import: ImportChoice::Auto,
@@ -246,6 +250,12 @@ pub const KEYS: &[Key] = &[
         name: "watchdog_s",
         expects: "a whole number of seconds from 1",
         about: "name a submission that the GPU takes longer for",
+        in_file: true,
+    },
+    Key {
+        name: "memory_line_s",
+        expects: "a whole number of seconds from 1",
+        about: "how often the log tells of memory, target navin::memory",
         in_file: true,
     },
     Key {
@@ -516,6 +526,7 @@ impl Config {
             "fast_wake" => self.fast_wake = Some(parse_bool(text).ok_or_else(bad)?),
             "wait_ledger" => self.wait_ledger = parse_bool(text).ok_or_else(bad)?,
             "watchdog_s" => self.watchdog = Duration::from_secs(parse_count(text).ok_or_else(bad)?),
+            "memory_line_s" => self.memory_line = Duration::from_secs(parse_count(text).ok_or_else(bad)?),
             "on_device_loss" => {
                 self.on_device_loss = match text {
                     "end" => DeviceLoss::End,
@@ -665,6 +676,7 @@ loop_limit = 1001
             fast_wake: Some(false),
             wait_ledger: false,
             watchdog: WATCHDOG,
+            memory_line: MEMORY_LINE,
             on_device_loss: DeviceLoss::End,
             tracking: MechanismChoice::Mprotect,
             import: ImportChoice::DmaBuf,

@@ -10,16 +10,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use navin_abi::fault;
-use navin_sync::{DeviceLost, EventSignal, QueueId, SignalMode, SyncId, Ticket, Timeline, WaitResult, Watchdog};
+use navin_sync::{
+    DeviceLost, EventSignal, Oldest, QueueId, SignalMode, SyncId, Ticket, Timeline, WaitResult, Watchdog,
+};
 use smallvec::SmallVec;
 
 use crate::driver::Driver;
 
 /// How long a wait for the timeline sleeps at a time: a device that was given up is noticed within it.
 const SLICE: Duration = Duration::from_millis(100);
-
-/// How often the log tells of memory, at most.
-const MEMORY_LINE: Duration = Duration::from_secs(10);
 
 /// The CPU's part of one submission.
 #[derive(Default)]
@@ -153,11 +152,19 @@ impl Driver {
     pub(crate) fn completion_thread(&'static self) {
         let mut watchdog = Watchdog::new(self.config.watchdog);
         let mut said = Instant::now();
-        while let Some(ticket) = self.completions.oldest() {
-            if said.elapsed() >= MEMORY_LINE {
+        loop {
+            // Memory may climb while nothing is submitted (B650).
+            let line = said.checked_add(self.config.memory_line);
+            let oldest = self.completions.oldest_until(line);
+            if line.is_some_and(|line| Instant::now() >= line) {
                 said = Instant::now();
                 self.say_memory();
             }
+            let ticket = match oldest {
+                Oldest::Record(ticket) => ticket,
+                Oldest::Late => continue,
+                Oldest::Closed => return,
+            };
             match self.wait(ticket, Some(SLICE)) {
                 Ok(true) => self.publish(ticket),
                 Ok(false) => {
@@ -185,7 +192,7 @@ impl Driver {
             imports = counts.imports,
             finalized_but_alive = counts.retired,
             waiting_for_release = self.context.waiting_for_release(),
-            "memory [B124]"
+            "memory [B124]; no table of textures that share storage is kept, so nothing is evicted from it"
         );
     }
 
