@@ -571,9 +571,8 @@ fn b235_the_first_half_of_a_cut_piece_that_does_not_end_is_named() {
 fn b124_the_log_tells_of_memory_while_nothing_is_submitted() {
     const TEST: &str = "b124_the_log_tells_of_memory_while_nothing_is_submitted";
     let Some(output) = child(TEST, &[("NAVIN_MEMORY_LINE_S", "1"), ("NAVIN_LOG", "navin::memory=info")]) else {
-        let guest = Guest::new();
+        let _guest = Guest::new();
         std::thread::sleep(std::time::Duration::from_millis(2500));
-        drop(guest);
         return;
     };
     let text = text(&output);
