@@ -216,11 +216,10 @@ fn b303_finish_takes_no_display_period_and_acquire_takes_the_presents() {
     assert!(output.status.success(), "{}", text(&output));
 }
 
-fn behind_a_display(period: Duration) {
-    let mut guest = Guest::new();
-    let other = guest.texture(navin_abi::enums::NVNformat::RGBA8, SIDE, SIDE);
-    let textures = [guest.target, other];
-    let (builder, window, acquired) = (object(), object(), guest.sync());
+/// A window of two textures, the guest's target and another.
+fn window(guest: &mut Guest) -> *mut NVNwindow {
+    let textures = [guest.target, guest.texture(navin_abi::enums::NVNformat::RGBA8, SIDE, SIDE)];
+    let (builder, window) = (object(), object());
     // SAFETY: zeroed storage that stays.
     unsafe {
         nvnWindowBuilderSetDefaults(builder);
@@ -228,6 +227,12 @@ fn behind_a_display(period: Duration) {
         nvnWindowBuilderSetTextures(builder, 2, textures.as_ptr());
         assert_eq!(nvnWindowInitialize(window, builder), NVN_TRUE);
     }
+    window
+}
+
+fn behind_a_display(period: Duration) {
+    let mut guest = Guest::new();
+    let (window, acquired) = (window(&mut guest), guest.sync());
     let acquire = || {
         let mut index = -1;
         // SAFETY: live objects.
@@ -267,16 +272,7 @@ fn b303_presents_that_are_dropped_give_their_textures_back() {
     const TEST: &str = "b303_presents_that_are_dropped_give_their_textures_back";
     let Some(output) = child(TEST, &[]) else {
         let mut guest = Guest::new();
-        let other = guest.texture(navin_abi::enums::NVNformat::RGBA8, SIDE, SIDE);
-        let textures = [guest.target, other];
-        let (builder, window, acquired) = (object(), object(), guest.sync());
-        // SAFETY: zeroed storage that stays.
-        unsafe {
-            nvnWindowBuilderSetDefaults(builder);
-            nvnWindowBuilderSetDevice(builder, guest.device);
-            nvnWindowBuilderSetTextures(builder, 2, textures.as_ptr());
-            assert_eq!(nvnWindowInitialize(window, builder), NVN_TRUE);
-        }
+        let (window, acquired) = (window(&mut guest), guest.sync());
         let acquire = || {
             let mut index = -1;
             // SAFETY: live objects.

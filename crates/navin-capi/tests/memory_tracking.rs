@@ -306,6 +306,19 @@ fn b206_what_the_gpu_writes_while_a_texture_is_filled_comes_into_it() {
     }
 }
 
+/// A linear texture in a pool, and its GPU address: the GPU has written its storage as a buffer, and it holds what came
+/// last, fours.
+fn written_by_the_gpu(guest: &Guest, pool: &Pool) -> (*mut NVNtexture, u64) {
+    let texture = guest.linear(pool, 1 << 18, 64);
+    let storage = pool.address() + (1 << 18);
+    assert_eq!(guest.texel(texture), [0; 4]);
+    for value in 1..5u8 {
+        guest.gpu_write(storage, &[value; 16384]);
+        assert_eq!(guest.texel(texture), [value; 4]);
+    }
+    (texture, storage)
+}
+
 /// A buffer write of the GPU's into a texture's storage is what the texture holds when it was waited for.
 #[test]
 fn b206_what_the_gpu_writes_into_storage_as_a_buffer_is_the_textures() {
@@ -316,13 +329,7 @@ fn b206_what_the_gpu_writes_into_storage_as_a_buffer_is_the_textures() {
     }
     for memory in Memory::ALL {
         let pool = guest.pool(memory, 1 << 20, CACHED);
-        let texture = guest.linear(&pool, 1 << 18, 64);
-        let storage = pool.address() + (1 << 18);
-        assert_eq!(guest.texel(texture), [0; 4]);
-        for value in 1..5u8 {
-            guest.gpu_write(storage, &[value; 16384]);
-            assert_eq!(guest.texel(texture), [value; 4], "{memory:?}");
-        }
+        let (texture, storage) = written_by_the_gpu(&guest, &pool);
         // Beside it, on no page of it: nothing is filled again.
         let uploads = counter("texture_uploads");
         guest.gpu_write(storage + 32768, &[9; 4096]);
@@ -351,13 +358,7 @@ fn b206_b315_what_the_gpu_writes_as_a_buffer_into_a_pool_of_its_own_is_the_textu
     let guest = Guest::new();
     for memory in Memory::ALL {
         let pool = guest.pool(memory, 1 << 20, GPU_ONLY);
-        let texture = guest.linear(&pool, 1 << 18, 64);
-        let storage = pool.address() + (1 << 18);
-        assert_eq!(guest.texel(texture), [0; 4]);
-        for value in 1..5u8 {
-            guest.gpu_write(storage, &[value; 16384]);
-            assert_eq!(guest.texel(texture), [value; 4], "{memory:?}");
-        }
+        let (texture, storage) = written_by_the_gpu(&guest, &pool);
         let uploads = counter("texture_uploads");
         // Right beside it, and by the CPU.
         guest.gpu_write(storage + 16384, &[9; 4096]);
