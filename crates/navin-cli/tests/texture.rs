@@ -436,6 +436,24 @@ fn colours_are_kept_where_that_is_asked() {
 }
 
 /// What cannot be meant is said once, before anything is written.
+/// Links and devices stay what they are.
+#[cfg(unix)]
+#[test]
+fn outputs_go_through_links_and_into_devices() {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    let folder = Folder::new("nodes");
+    let file = folder.write("a.bntx", &bntx(&[texture("one", Format::RGBA8, Target::D2, 1, 1)]));
+    let real = folder.write("real.dds", b"old");
+    std::os::unix::fs::symlink(&real, folder.path("link.dds")).unwrap();
+    ok(&[&"convert", &file, &folder.path("link.dds")]);
+    assert!(std::path::Path::new(&folder.path("link.dds")).is_symlink());
+    assert!(std::fs::read(&real).unwrap().starts_with(b"DDS "));
+    std::os::unix::fs::symlink("/dev/null", folder.path("null.dds")).unwrap();
+    ok(&[&"convert", &file, &folder.path("null.dds")]);
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
 #[test]
 fn outputs_that_cannot_be_meant() {
     let folder = Folder::new("outputs");

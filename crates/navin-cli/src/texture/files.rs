@@ -88,11 +88,14 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// Writes several files, all or none: each under another name beside its own, and all are renamed when the last is
 /// whole.
 pub fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
-    let mut whole: Vec<(PathBuf, &Path)> = Vec::new();
+    let mut whole: Vec<(PathBuf, PathBuf)> = Vec::new();
     let mut result = Ok(());
     for (path, bytes) in files {
-        match write_beside(path, bytes) {
-            Ok(Some(temporary)) => whole.push((temporary, path)),
+        // A link stays: what it leads to is written.
+        let place = if path.is_symlink() { std::fs::canonicalize(path) } else { Ok(path.clone()) };
+        let written = place.map_err(|e| format!("{}: {e}", path.display()));
+        match written.and_then(|place| Ok(write_beside(&place, bytes)?.map(|temporary| (temporary, place)))) {
+            Ok(Some(pair)) => whole.push(pair),
             Ok(None) => {}
             Err(e) => {
                 result = Err(e);
@@ -130,11 +133,27 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<Option<PathBuf>, String> {
     if path.is_dir() {
         return Err(name(&"is a folder"));
     }
+    // What is there may be written, or it stays; and a pipe or a device is written to, never replaced.
+    let there = match std::fs::OpenOptions::new().write(true).open(path) {
+        Ok(file) => Some(file),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        Err(e) => return Err(name(&e)),
+    };
+    let kept = there.as_ref().and_then(|file| file.metadata().ok());
+    if let (Some(mut node), Some(metadata)) = (there, &kept)
+        && !metadata.is_file()
+    {
+        return node.write_all(bytes).map(|()| None).map_err(|e| name(&e));
+    }
     let mut temporary = std::ffi::OsString::from(".");
     temporary.push(file);
     temporary.push(format!(".{}-{}.part", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let temporary = path.with_file_name(temporary);
-    match std::fs::File::create(&temporary).and_then(|mut file| file.write_all(bytes)) {
+    let written = std::fs::File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        kept.map_or(Ok(()), |metadata| file.set_permissions(metadata.permissions()))
+    });
+    match written {
         Ok(()) => Ok(Some(temporary)),
         Err(e) => {
             // As above.
