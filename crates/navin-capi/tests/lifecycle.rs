@@ -517,6 +517,18 @@ fn may_spin() -> bool {
     may
 }
 
+/// A wait behind a spinner expires, and ends when that is let go.
+fn stands_until_let_go(guest: &Guest, spinner: &Spinner, sync: *mut NVNsync) {
+    fence(guest, sync);
+    // SAFETY: a live sync.
+    let wait = |limit| unsafe { nvnSyncWait(sync, limit) };
+    assert_eq!(wait(2_500_000_000), NVNsyncWaitResult::TIMEOUT_EXPIRED);
+    spinner.let_go(guest);
+    let ended = [NVNsyncWaitResult::CONDITION_SATISFIED, NVNsyncWaitResult::ALREADY_SIGNALED];
+    assert!(ended.contains(&wait(20_000_000_000)));
+    println!("the wait has ended");
+}
+
 /// A piece that is cut in its middle, since the CPU has to see what the first half did, which never ends.
 #[test]
 fn b235_the_first_half_of_a_cut_piece_that_does_not_end_is_named() {
@@ -541,15 +553,7 @@ fn b235_the_first_half_of_a_cut_piece_that_does_not_end_is_named() {
                 nvnCommandBufferDrawArraysIndirect(c, navin_abi::enums::NVNdrawPrimitive::QUADS, arguments);
             }
         });
-        fence(&guest, sync);
-        // SAFETY: a live sync.
-        let wait = |limit| unsafe { nvnSyncWait(sync, limit) };
-        assert_eq!(wait(2_500_000_000), NVNsyncWaitResult::TIMEOUT_EXPIRED);
-        spinner.let_go(&guest);
-        let ended = [NVNsyncWaitResult::CONDITION_SATISFIED, NVNsyncWaitResult::ALREADY_SIGNALED];
-        assert!(ended.contains(&wait(20_000_000_000)));
-        println!("the wait has ended");
-        return;
+        return stands_until_let_go(&guest, &spinner, sync);
     };
     let text = text(&output);
     assert!(output.status.success(), "{text}");
@@ -592,15 +596,7 @@ fn b235_a_submission_that_does_not_end_is_named_with_its_program() {
         let spinner = Spinner::new(&mut guest);
         let sync = guest.sync();
         guest.submit(guest.queue, |c| spinner.spin(c));
-        fence(&guest, sync);
-        // SAFETY: a live sync.
-        let wait = |limit| unsafe { nvnSyncWait(sync, limit) };
-        assert_eq!(wait(2_500_000_000), NVNsyncWaitResult::TIMEOUT_EXPIRED);
-        spinner.let_go(&guest);
-        let ended = [NVNsyncWaitResult::CONDITION_SATISFIED, NVNsyncWaitResult::ALREADY_SIGNALED];
-        assert!(ended.contains(&wait(20_000_000_000)));
-        println!("the wait has ended");
-        return;
+        return stands_until_let_go(&guest, &spinner, sync);
     };
     let text = text(&output);
     assert!(output.status.success(), "{text}");

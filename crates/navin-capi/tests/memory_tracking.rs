@@ -390,6 +390,8 @@ fn b407_of_pools_that_begin_together_each_has_its_own_tracking() {
     }
     let memory = storage::<u8>(1 << 20);
     let short = guest.pool_at(memory, 1 << 16, CACHED).unwrap();
+    // Its pages are protected when the other is made.
+    assert_eq!(guest.texel(guest.linear(&short, 0, 64)), [0; 4]);
     let long = guest.pool_at(memory, 1 << 20, CACHED).unwrap();
     let texture = guest.linear(&long, 1 << 18, 64);
     long.write(1 << 18, &[1; 4]);

@@ -488,7 +488,7 @@ fn make(
     let interface = translation.interface;
     let lacks = requirements::missing(
         interface.requirements,
-        program.stage,
+        vulkan_stage(program.stage),
         driver.context.features(),
         driver.context.limits(),
     );

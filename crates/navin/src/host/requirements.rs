@@ -4,8 +4,8 @@
 //! them before its module goes to Vulkan, where it would not be valid.
 
 use ash::vk;
-use navin_shader::{Requirements, Stage};
-use navin_vulkan::{Features, Limits};
+use navin_shader::Requirements;
+use navin_vulkan::{Features, Limits, Stage};
 
 /// Operations between lanes, which drivers have in more stages than they list: worth a try.
 pub(super) const LANES: Requirements = Requirements::SUBGROUP_BASIC
@@ -18,15 +18,7 @@ pub(super) const LANES: Requirements = Requirements::SUBGROUP_BASIC
 pub(super) fn missing(needed: Requirements, stage: Stage, features: &Features, limits: &Limits) -> Requirements {
     use Requirements as R;
     let floats = limits.float_controls;
-    let stage = match stage {
-        Stage::Vertex => vk::ShaderStageFlags::VERTEX,
-        Stage::TessControl => vk::ShaderStageFlags::TESSELLATION_CONTROL,
-        Stage::TessEvaluation => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
-        Stage::Geometry => vk::ShaderStageFlags::GEOMETRY,
-        Stage::Fragment => vk::ShaderStageFlags::FRAGMENT,
-        Stage::Compute => vk::ShaderStageFlags::COMPUTE,
-    };
-    let in_stage = vk::ShaderStageFlags::from_raw(limits.subgroup_stages).contains(stage);
+    let in_stage = vk::ShaderStageFlags::from_raw(limits.subgroup_stages).contains(stage.flag());
     let operations = vk::SubgroupFeatureFlags::from_raw(limits.subgroup_operations);
     let lanes = |operation| in_stage && operations.contains(operation);
     let has = [

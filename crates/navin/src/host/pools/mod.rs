@@ -222,9 +222,15 @@ impl Pools {
             return None;
         }
         let overlapped = self.note_overlap(start, desc.size, id);
-        // The GPU's stores would end the process. Shader code is read by the CPU alone; and where pools overlap the
-        // other's tracking may have protected the pages.
-        if !overlapped && !desc.flags.shader_code && !alloc::is_writable(storage.host(), desc.size) {
+        let writable = || alloc::is_writable(storage.host(), desc.size);
+        // Into memory that may only be read the GPU's stores would end the process. Shader code is read by the CPU alone;
+        // where pools overlap the look would count as a write for the other one; and a page at an end may be protected for a
+        // neighbour (B407).
+        let written = overlapped || desc.flags.shader_code || writable() || {
+            self.tracking.release(storage.host(), desc.size);
+            writable()
+        };
+        if !written {
             fault!(
                 key = start,
                 "B107",

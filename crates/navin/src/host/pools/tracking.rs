@@ -66,6 +66,13 @@ impl Tracking {
         self.0.as_ref().map_or_else(TrackingCounters::default, |tracker| tracker.counters())
     }
 
+    /// Pages that are protected in a range may be written from here on, and count as written.
+    pub(super) fn release(&self, start: *mut u8, len: u64) {
+        if let Some(tracker) = &self.0 {
+            tracker.host_write(Span::new(start as usize, len as usize), Writer::NOBODY);
+        }
+    }
+
     /// Has a pool's storage tracked, if the CPU may write it.
     pub(super) fn track(&self, start: *mut u8, len: u64, cpu_writes: bool) -> Tracked {
         let (start, len) = (start as usize, len as usize);
